@@ -1,0 +1,1 @@
+"""The message bus: envelopes, subjects, typed messages, the client and the proxy."""

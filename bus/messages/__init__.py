@@ -1,0 +1,8 @@
+"""All messages on the bus, one module a step of the turn."""
+
+from __future__ import annotations
+
+from bus.messages import control, generation, ledger, query, tool
+from bus.messages.base import Message, message_types, read
+
+__all__ = ["Message", "control", "generation", "ledger", "message_types", "query", "read", "tool"]

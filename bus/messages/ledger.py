@@ -1,0 +1,240 @@
+"""What may be asked of the turn ledger, besides submitting and cancelling?
+
+All requests are idempotent. Envelopes carry user_id; whoever asks for another user's
+session or turn gets `not_found`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from bus import subjects
+from bus.messages.base import Message, about
+
+
+class ToolRecord(Struct, frozen=True, kw_only=True):
+    """One tool call and how it ended."""
+
+    call_id: Annotated[str, about("The call's id.")]
+    tool: Annotated[str, about("The tool's name.")]
+    args: Annotated[dict[str, Any], about("The arguments after validation.")] = {}
+    outcome: Annotated[str, about("`running`, or how it ended.")] = "running"
+    result: Annotated[str, about("What the model was told.")] = ""
+    sources: Annotated[list[dict[str, Any]], about("Each {title, url}.")] = []
+    seconds: Annotated[float, about("How long it took.")] = 0.0
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One journalled step of a turn: a model round that called tools, or a tool's result."""
+
+    n: Annotated[int, about("Counts the steps of a turn from 0.", ge=0)]
+    kind: Annotated[str, about("`round` (text before the calls, and the calls) or `result`.")]
+    text: Annotated[str, about("For a round: what the model said before it called.")] = ""
+    calls: Annotated[list[ToolRecord], about("For a round: its calls in request order. For a result: the one call.")] = []
+
+
+class PastTurn(Struct, frozen=True, kw_only=True):
+    """An earlier turn of the session, as the prompt needs it."""
+
+    query: Annotated[str, about("The question.")]
+    answer: Annotated[str, about("The answer; partial where it was stopped.")]
+    status: Annotated[str, about("answered, failed or cancelled.")]
+    steps: Annotated[list[Step], about("Its journalled steps.")] = []
+
+
+class ClaimTurn(Message, frozen=True):
+    """Ask for the right to answer a turn (envelope: query_id). Answered by `TurnClaimed`.
+
+    Refused with `conflict` while another process holds it, `ended` when it is over, `waiting` when it is not its turn.
+    """
+
+    SUBJECT = "conversation.claim"
+
+    holder: Annotated[str, about("The claiming process: its boot id.")]
+    pid: Annotated[int, about("Its process id, so that the lease ends when it dies.")] = 0
+    name: Annotated[str, about("Its program name.")] = ""
+
+
+class TurnClaimed(Message, frozen=True):
+    """The turn is the asker's while its lease lasts."""
+
+    SUBJECT = subjects.INBOX
+
+    fence: Annotated[int, about("Grows with each claim; a write with an older one is refused.")]
+    attempt: Annotated[int, about("From 1; chunks carry it.")]
+    lease_s: Annotated[float, about("Seconds; each journal entry renews it.")]
+    query: Annotated[str, about("The question.")]
+    created_at: Annotated[str, about("When it was accepted.")]
+    model: Annotated[str, about("A role or a model's name; empty for the default role.")]
+    persona: Annotated[str, about("The session's persona; empty for none.")]
+    history: Annotated[list[PastTurn], about("The session's earlier turns of this branch, oldest first.")]
+    steps: Annotated[list[Step], about("Steps journalled by an earlier attempt.")]
+
+
+class JournalTurn(Message, frozen=True):
+    """Save the text so far and renew the lease (envelope: query_id). Answered by `TurnHeld`, refused with `conflict`."""
+
+    SUBJECT = "conversation.journal"
+
+    fence: Annotated[int, about("From the claim.")]
+    n: Annotated[int, about("The last chunk number that the text holds; -1 for none.")]
+    thinking: Annotated[str | None, about("The thinking so far; null where it did not change.")] = None
+    answer: Annotated[str | None, about("The answer so far; null where it did not change.")] = None
+
+
+class TurnHeld(Message, frozen=True):
+    """The lease is renewed."""
+
+    SUBJECT = subjects.INBOX
+
+    cancelled: Annotated[bool, about("Somebody asked to stop this turn.")] = False
+
+
+class JournalStep(Message, frozen=True):
+    """Save a step (envelope: query_id). Answered by `TurnHeld`, refused with `conflict`."""
+
+    SUBJECT = "conversation.step"
+
+    fence: Annotated[int, about("From the claim.")]
+    step: Annotated[Step, about("The step; the same n again replaces it.")]
+
+
+class TurnEnd(Struct, frozen=True, kw_only=True):
+    """How a turn ended, and its figures."""
+
+    status: Annotated[str, about("answered, failed or cancelled.")]
+    finish_reason: Annotated[str, about("stop, length, incomplete, cancelled or error.")]
+    reason: Annotated[str, about("In words, where finish_reason is not stop.")] = ""
+    retryable: Annotated[bool, about("Whether asking again may help.")] = False
+    code: Annotated[str, about("A stable word for the error, such as `model_unreachable`.")] = ""
+    answer: Annotated[str, about("The whole answer, or what there is of it.")] = ""
+    thinking: Annotated[str, about("The whole thinking.")] = ""
+    tool_calls: Annotated[list[ToolRecord], about("In request order.")] = []
+    model: Annotated[str, about("The model that answered.")] = ""
+    demo: Annotated[bool, about("Whether the embedded demo model answered.")] = False
+    prompt_tokens: Annotated[int | None, about("Of the last model round.")] = None
+    answer_tokens: Annotated[int | None, about("Of all rounds.")] = None
+    num_ctx: Annotated[int | None, about("Tokens that the prompt was fitted to.")] = None
+    left_out: Annotated[int, about("Older messages that did not fit.")] = 0
+    first_token_s: Annotated[float | None, about("From the claim to the first token.")] = None
+    seconds: Annotated[float | None, about("From the claim to the end.")] = None
+
+
+class FinishTurn(Message, frozen=True):
+    """Commit a turn's end (envelope: query_id). Answered by `Done`, refused with `conflict` or `ended`."""
+
+    SUBJECT = "conversation.finish"
+
+    fence: Annotated[int, about("From the claim.")]
+    end: Annotated[TurnEnd, about("The end.")]
+
+
+class ReleaseTurn(Message, frozen=True):
+    """Hand a turn back without an end, as in a drain (envelope: query_id): it is offered again at once. Answered by `Done`."""
+
+    SUBJECT = "conversation.release"
+
+    fence: Annotated[int, about("From the claim.")]
+
+
+class SessionInfo(Struct, frozen=True, kw_only=True):
+    """One conversation in a list."""
+
+    session_id: Annotated[str, about("Its id.")]
+    title: Annotated[str, about("From its first question, or as the user named it.")]
+    created_at: Annotated[str, about("ISO 8601.")]
+    updated_at: Annotated[str, about("ISO 8601.")]
+    turns: Annotated[int, about("How many turns.")]
+    running: Annotated[bool, about("Whether a turn is open.")]
+
+
+class TurnInfo(Struct, frozen=True, kw_only=True):
+    """One turn, whole."""
+
+    query_id: Annotated[str, about("Its id.")]
+    session_id: Annotated[str, about("Its conversation.")]
+    query: Annotated[str, about("The question.")]
+    created_at: Annotated[str, about("ISO 8601.")]
+    status: Annotated[str, about("received, claimed, answered, failed or cancelled.")]
+    position: Annotated[int, about("For an open turn: how many turns come before it.")] = 0
+    attempt: Annotated[int, about("The last attempt; 0 before the first.")] = 0
+    n: Annotated[int, about("The last journalled chunk number; -1 for none.")] = -1
+    end: Annotated[TurnEnd, about("Its end; for an open turn what is journalled so far.")]
+
+
+class CreateSession(Message, frozen=True):
+    """Make an empty session (envelope: session_id or empty, user_id). Answered by `Session`."""
+
+    SUBJECT = "conversation.create"
+
+    title: Annotated[str, about("Empty: taken from the first question.")] = ""
+
+
+class Session(Message, frozen=True):
+    """A session with its turns, oldest first."""
+
+    SUBJECT = subjects.INBOX
+
+    session: Annotated[SessionInfo, about("The session.")]
+    turns: Annotated[list[TurnInfo], about("Its turns.")] = []
+
+
+class GetSession(Message, frozen=True):
+    """Ask for a session and its turns (envelope: session_id, user_id). Answered by `Session`."""
+
+    SUBJECT = "conversation.get"
+
+
+class ListSessions(Message, frozen=True):
+    """Ask for a user's sessions, newest first. Answered by `Sessions`."""
+
+    SUBJECT = "conversation.list"
+
+    limit: Annotated[int, about("At most so many.", ge=1, le=1000)] = 200
+    before: Annotated[str, about("Only those updated before this time; empty for all.")] = ""
+
+
+class Sessions(Message, frozen=True):
+    """A user's sessions."""
+
+    SUBJECT = subjects.INBOX
+
+    sessions: Annotated[list[SessionInfo], about("Newest first.")]
+
+
+class RenameSession(Message, frozen=True):
+    """Give a session a title (envelope: session_id, user_id). Answered by `Done`."""
+
+    SUBJECT = "conversation.rename"
+
+    title: Annotated[str, about("The new title.", min_length=1, max_length=200)]
+
+
+class DeleteSession(Message, frozen=True):
+    """Delete a session and all its turns; what runs is cancelled first (envelope: session_id, user_id). Answered by `Done`."""
+
+    SUBJECT = "conversation.delete"
+
+
+class GetTurn(Message, frozen=True):
+    """Ask for one turn (envelope: query_id, user_id). Answered by `Turn`."""
+
+    SUBJECT = "conversation.turn"
+
+
+class Turn(Message, frozen=True):
+    """One turn."""
+
+    SUBJECT = subjects.INBOX
+
+    turn: Annotated[TurnInfo, about("The turn.")]
+
+
+class SessionChanged(Message, frozen=True):
+    """A session was made, renamed or deleted, or a turn of it ended (envelope: session_id, user_id)."""
+
+    SUBJECT = "conversation.changed"
+
+    change: Annotated[str, about("created, renamed, deleted or updated.")]

@@ -1,0 +1,47 @@
+"""What does every process of the stack owe its supervisor and its neighbours?"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import threading
+import time
+from typing import IO
+
+from bus import paths
+from bus.errors import BusUnavailable
+
+_PARENT_POLL_S = 1.0
+
+
+def take_lock(name: str) -> IO[str]:
+    """Hold a name for this process; the lock ends with the process, however that ends.
+
+    Raises:
+        BusUnavailable: Another process has it; the text says which.
+    """
+    path = paths.private(paths.runtime_dir()) / f"{name}.lock"
+    lock = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.seek(0)
+        owner = lock.read().strip() or "another process"
+        lock.close()
+        raise BusUnavailable(f"{name} already runs on this home ({owner}); stop it first: local2 down") from error
+    lock.truncate(0)
+    lock.write(f"pid {os.getpid()}")
+    lock.flush()
+    return lock
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process when its supervisor dies: kill -9 of supervisord leaves children running."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_POLL_S)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()

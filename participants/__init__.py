@@ -1,0 +1,1 @@
+"""The processes of LoCAL2: agents, tools and services, and what they share."""

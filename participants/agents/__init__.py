@@ -1,0 +1,1 @@
+"""Agents: they have a model and are triggered by bus events."""

@@ -1,0 +1,225 @@
+"""Which turns does the generator take, and what does it tell of itself?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any, ClassVar
+
+import httpx
+import structlog
+
+from bus.config import Section, load
+from bus.envelope import Envelope, TurnRef
+from bus.errors import RequestFailed, RequestTimeout
+from bus.messages.control import Backend, BackendRequest, Done, Warm
+from bus.messages.generation import CancelGeneration, GeneratorStatus, GetSnapshot, GetStatus, TurnSnapshot
+from bus.messages.ledger import ClaimTurn, TurnClaimed
+from bus.messages.query import QueryReceived
+from participants.agents.base import BaseAgent
+from participants.agents.generator import prompts
+from participants.agents.generator.backend import Backends
+from participants.agents.generator.config import GeneratorConfig, ToolDispatcherConfig
+from participants.agents.generator.model_round import options
+from participants.agents.generator.states import Action, State
+from participants.agents.generator.transitions import TRANSITIONS
+from participants.agents.generator.turn import TurnRun
+from participants.kernel.execute import ToolDispatcher
+from participants.models import ModelsConfig
+
+log = structlog.get_logger()
+_SETTLE_S = 0.1
+"""Changes that come together are told together."""
+_LOOK_AGAIN_S = 10.0
+"""How often a missing Ollama is looked for."""
+
+
+class TokenEstimate:
+    """How many bytes a token holds, by model, corrected by the server's counts."""
+
+    def __init__(self) -> None:
+        self._bytes: dict[str, float] = {}
+
+    def bytes_per_token(self, model: str) -> float:
+        """The figure to estimate with."""
+        return self._bytes.get(model, prompts.BYTES_PER_TOKEN)
+
+    def learn(self, model: str, estimated: int, counted: int) -> None:
+        """Move a quarter of the way to what the server counted; short prompts say little."""
+        if counted < 50 or estimated < 50:
+            return
+        old = self.bytes_per_token(model)
+        self._bytes[model] = min(6.0, max(1.0, old + 0.25 * (old * estimated / counted - old)))
+
+
+class GeneratorAgent(BaseAgent):
+    """The agent that answers."""
+
+    CONFIG_NAME: ClassVar[str] = "generator"
+    Config: ClassVar[type[Section]] = GeneratorConfig
+    config: GeneratorConfig
+
+    async def setup(self) -> None:
+        """Listen for turns, tools and questions about the state."""
+        self._runs: dict[str, TurnRun] = {}
+        self._claiming: set[str] = set()
+        self._tokens = TokenEstimate()
+        self._told_soon: asyncio.TimerHandle | None = None
+        self._warmed = ""
+        self._backends = Backends(load("models", ModelsConfig), self._embedded, self._timeouts())
+        dispatch = load("tool_dispatcher", ToolDispatcherConfig)
+        self._tools = ToolDispatcher(
+            self.bus,
+            timeout_s=dispatch.tool_timeout,
+            resend_s=dispatch.resend_s,
+            grace_s=dispatch.grace_s,
+            changed=self._changed,
+        )
+        self._tools.listen()
+        self.bus.on(QueryReceived, self._on_query)
+        self.bus.on(CancelGeneration, self._on_cancel)
+        self.bus.serve(GetSnapshot, self._snapshot)
+        self.bus.serve(GetStatus, self._status_asked)
+
+    def linked(self) -> None:
+        """Tools may have come and gone while the bus was away."""
+        self._tools.ask()
+
+    async def started(self) -> None:
+        """Look for a model server, and go on looking while there is none."""
+        self.spawn(self._look_for_models(), name="look for models")
+
+    def reconfigured(self, before: Any) -> None:
+        """Turns that run keep the settings they began with."""
+        self._changed()
+
+    async def drain(self) -> None:
+        """Running turns may end; what does not in time is handed back, so that the next process takes it at once."""
+        runs = list(self._runs.values())
+        if runs:
+            await self._wait_idle(self.system.drain_s / 2)
+        for run in list(self._runs.values()):
+            run.stop("released")
+        await self._wait_idle(self.system.drain_s / 2)
+
+    async def _wait_idle(self, seconds: float) -> None:
+        deadline = asyncio.get_running_loop().time() + seconds
+        while self._runs and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.02)
+
+    # ------------------------------------------------------------------ turns
+
+    def _on_query(self, message: QueryReceived, envelope: Envelope) -> None:
+        query_id = envelope.query_id
+        busy = query_id in self._runs or query_id in self._claiming
+        if self.state == "draining" or busy or len(self._runs) >= self._most_turns():
+            return  # the ledger offers it again
+        self._claiming.add(query_id)
+        self.spawn(self._take(envelope.turn), name=f"turn {query_id}")
+
+    def _most_turns(self) -> int:
+        return self.config.embedded_max_turns if self._backends.info.kind == "embedded" else self.config.max_turns
+
+    async def _take(self, turn: TurnRef) -> None:
+        machine = self.machine(TRANSITIONS, State.IDLE, turn)
+        ask = ClaimTurn(holder=self.bus.boot, pid=os.getpid(), name=self.CONFIG_NAME)
+        try:
+            claim = await self.bus.request(ask, TurnClaimed, turn=turn)
+        except (RequestFailed, RequestTimeout) as error:
+            log.info("claim_refused", query_id=turn.query_id, reason=str(error))
+            return
+        finally:
+            self._claiming.discard(turn.query_id)
+        machine.do(Action.RECEIVE)
+        run = TurnRun(
+            self.bus,
+            turn,
+            claim,
+            config=self.config,
+            backends=self._backends,
+            tools=self._tools,
+            tokens=self._tokens,
+            machine=machine,
+        )
+        self._runs[turn.query_id] = run
+        self._changed()
+        try:
+            await run.run()
+        finally:
+            del self._runs[turn.query_id]
+            self._changed()
+
+    def _on_cancel(self, _message: CancelGeneration, envelope: Envelope) -> None:
+        run = self._runs.get(envelope.query_id)
+        if run is not None:
+            run.stop("cancelled")
+
+    async def _snapshot(self, _message: GetSnapshot, envelope: Envelope) -> TurnSnapshot:
+        run = self._runs.get(envelope.query_id)
+        if run is None or envelope.user_id not in ("", run.turn.user_id):
+            raise RequestFailed("not_found", "This turn is not being answered here.")
+        return TurnSnapshot(
+            state=run.machine.state,
+            attempt=run.claim.attempt,
+            n=run.n,
+            thinking=run.thinking,
+            answer=run.answer,
+            tool_calls=run.calls,
+        )
+
+    # ------------------------------------------------------------------ models
+
+    def _timeouts(self) -> httpx.Timeout:
+        longest = max(self.config.first_chunk_s, self.config.stall_s) + 5
+        return httpx.Timeout(longest, connect=3.0)
+
+    async def _embedded(self) -> Backend:
+        return await self.bus.request(BackendRequest(), Backend, timeout_s=5)
+
+    async def _look_for_models(self) -> None:
+        while True:
+            before = self._backends.info
+            await self._backends.refresh()
+            if before != self._backends.info:
+                self._backends.forget()
+                self._changed()
+            if self._backends.info.kind == "ollama":
+                return
+            await asyncio.sleep(_LOOK_AGAIN_S if self._backends.info.state in ("ready", "idle") else 1.0)
+
+    # ------------------------------------------------------------------ status
+
+    def _changed(self) -> None:
+        """Tell the state soon: changes that come together are told together."""
+        if self._told_soon is None:
+            self._told_soon = asyncio.get_running_loop().call_later(_SETTLE_S, self._tell)
+
+    def _tell(self) -> None:
+        self._told_soon = None
+        self.bus.publish(self._status())
+        head = f"{self.config.system_prompt}{self._tools.registry.definitions()}"
+        if self._backends.info.kind == "embedded" and head != self._warmed:
+            self._warmed = head
+            self.spawn(self._warm(), name="warm")
+
+    async def _warm(self) -> None:
+        """The embedded model reads the prompt's head ahead of the first question."""
+        head = Warm(system=self.config.system_prompt, tools=self._tools.registry.definitions())
+        try:
+            await self.bus.request(head, Done, timeout_s=10)
+        except (RequestFailed, RequestTimeout) as error:
+            log.info("not_warmed", reason=str(error))
+
+    async def _status_asked(self, _message: GetStatus, _envelope: Envelope) -> GeneratorStatus:
+        await self._backends.refresh()
+        return self._status()
+
+    def _status(self) -> GeneratorStatus:
+        return GeneratorStatus(
+            backend=self._backends.info,
+            roles=self._backends.roles(),
+            models=self._backends.models,
+            tools=[schema.tool for schema in self._tools.registry.enabled()],
+            turns={query_id: run.machine.state for query_id, run in self._runs.items()},
+            options=options(self.config),
+        )

@@ -1,0 +1,158 @@
+"""Who answers now, Ollama or the embedded model, and what can it do?
+
+Ollama wins wherever it answers; the embedded backend is asked over the bus only when it does not,
+so that its process stays small beside a real Ollama.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import httpx
+import ollama
+import structlog
+
+from bus.errors import Local2Error
+from bus.messages.control import Backend
+from bus.messages.generation import BackendInfo, ModelInfo, RoleInfo
+from participants.models import ROLES, ModelsConfig, ollama_url, role_model, same_model
+
+log = structlog.get_logger()
+_PROBE = httpx.Timeout(2.0, connect=1.0)
+DEMO = (
+    "A small demo model that runs inside LoCAL2 answers. It invents facts. "
+    "For a good one install Ollama (ollama.com), then: ollama pull gemma3:4b"
+)
+
+
+class NoModel(Local2Error):
+    """No model can answer; the text says why and what to do. `code` is a stable word."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Backends:
+    """The model server in use, its models, and what each was found unable to do.
+
+    Args:
+        config: models.yaml.
+        embedded: Asks model_server for its state.
+        timeouts: For chats: httpx timeouts.
+    """
+
+    def __init__(self, config: ModelsConfig, embedded: Callable[[], Awaitable[Backend]], timeouts: httpx.Timeout) -> None:
+        self.config, self._embedded, self._timeouts = config, embedded, timeouts
+        self.info = BackendInfo(kind="none", state="unknown")
+        self.models: list[ModelInfo] = []
+        self._clients: dict[str, ollama.AsyncClient] = {}
+        self._cannot: set[tuple[str, str]] = set()
+        self._can: dict[str, set[str]] = {}
+
+    async def refresh(self) -> None:
+        """Look who answers. Raises nothing: the state says what is missing."""
+        if self.config.backend != "embedded" and await self._try_ollama():
+            return
+        if self.config.backend != "ollama" and await self._try_embedded():
+            return
+        self.models = []
+
+    async def _try_ollama(self) -> bool:
+        url = ollama_url(self.config)
+        try:
+            self.models = await self._list(url)
+        except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError) as error:
+            words = f"No Ollama answers at {url}. Start it (ollama serve), or set OLLAMA_HOST or models.yaml: ollama_host."
+            self.info = BackendInfo(kind="none", url=url, state="unreachable", message=words)
+            log.info("ollama_unreachable", url=url, reason=str(error))
+            return False
+        self.info = BackendInfo(kind="ollama", url=url, state="ready")
+        return True
+
+    async def _try_embedded(self) -> bool:
+        try:
+            backend = await self._embedded()
+            if backend.url:
+                self.models = await self._list(backend.url)
+        except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError, Local2Error) as error:
+            log.info("embedded_unreachable", reason=str(error))
+            return False
+        message = DEMO if backend.url else backend.message
+        kind = "embedded" if backend.url else "none"
+        self.info = BackendInfo(kind=kind, url=backend.url, demo=bool(backend.url), state=backend.state, message=message)
+        return bool(backend.url)
+
+    async def _list(self, url: str) -> list[ModelInfo]:
+        async with _connect(url, _PROBE) as client:
+            models = (await client.list()).models
+        return [ModelInfo(name=m.model, size_bytes=int(m.size or 0)) for m in models if m.model]
+
+    def client(self, url: str = "") -> ollama.AsyncClient:
+        """The client for the server in use; its connections are kept."""
+        url = url or self.info.url
+        if url not in self._clients:
+            self._clients[url] = _connect(url, self._timeouts)
+        return self._clients[url]
+
+    # ------------------------------------------------------------------ models
+
+    def model(self, wanted: str) -> str:
+        """The model for a role or a model's name; empty is the default role.
+
+        Raises:
+            NoModel: Nobody answers, or it is not installed; the text has the command that brings it.
+        """
+        if self.info.kind == "none":
+            raise NoModel("model_unreachable", self.info.message or "No model server answers.")
+        names = [m.name for m in self.models]
+        role = wanted or "default"
+        name = role_model(self.config, role, names) if role in ROLES else wanted
+        if self.info.kind == "embedded" and not any(same_model(name, n) for n in names):
+            return next((n for n in names if "minilm" not in n), names[0] if names else "")
+        if any(same_model(name, n) for n in names):
+            return name
+        raise NoModel("model_missing", f"The model {name!r} is not installed. To get it: ollama pull {name}")
+
+    def roles(self) -> list[RoleInfo]:
+        """Each role, its model, and the command that brings it where it is missing."""
+        out: list[RoleInfo] = []
+        for role in ROLES:
+            try:
+                out.append(RoleInfo(role=role, model=self.model(role), available=True))
+            except NoModel as error:
+                name = role_model(self.config, role, [])
+                out.append(RoleInfo(role=role, model=name, available=False, hint=str(error)))
+        return out
+
+    # ------------------------------------------------------------------ abilities
+
+    async def abilities(self, model: str) -> set[str]:
+        """What the server says that the model can: `tools`, `thinking`…; asked once a model, less what failed."""
+        if model not in self._can:
+            self._can[model] = await self._ask_abilities(model)
+        return {a for a in self._can[model] if (model, a) not in self._cannot}
+
+    async def _ask_abilities(self, model: str) -> set[str]:
+        try:
+            shown = await self.client().show(model)
+        except (httpx.HTTPError, ollama.ResponseError, OSError, ValueError):
+            return {"tools"}  # an old server: try, and learn from its refusal
+        return set(shown.capabilities or ["tools"])
+
+    def cannot(self, model: str, ability: str) -> None:
+        """Remember that the server refused it."""
+        self._cannot.add((model, ability))
+
+    def forget(self) -> None:
+        """The configuration or the server changed: ask again."""
+        self._can.clear()
+        self._cannot.clear()
+
+
+def _connect(url: str, timeouts: httpx.Timeout) -> ollama.AsyncClient:
+    """A client for `url`. Loopback ignores proxy settings of the environment."""
+    local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    limits = httpx.Limits(max_connections=64, keepalive_expiry=60.0)
+    return ollama.AsyncClient(url, timeout=timeouts, trust_env=not local, limits=limits)

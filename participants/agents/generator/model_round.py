@@ -1,0 +1,193 @@
+"""What does the model say in one round?
+
+One streamed chat request, told as pieces of thinking and answer, then calls and figures. Every way
+in which a server can misbehave ends as a `RoundFailed` with words, within a bound.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import ollama
+import structlog
+
+from participants.agents.generator.backend import Backends
+from participants.agents.generator.config import GeneratorConfig
+from participants.agents.generator.thinking import Piece, ThinkSplitter
+
+log = structlog.get_logger()
+
+
+class RoundFailed(Exception):
+    """The round could not be finished.
+
+    Args:
+        code: A stable word: model_unreachable, model_missing, model_error, model_stalled, model_incomplete.
+        message: What happened, and what to do about it.
+        retryable: Whether the same request may work again.
+    """
+
+    def __init__(self, code: str, message: str, *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self.code, self.message, self.retryable = code, message, retryable
+
+
+@dataclass(slots=True)
+class Round:
+    """One round's outcome.
+
+    Attributes:
+        calls: (name, arguments as the model gave them) in order.
+        done_reason: The server's: stop, length…
+        prompt_tokens: As the server counted them; None where it did not say.
+        answer_tokens: As the server counted them; None where it did not say.
+        spoke: Whether anything came through.
+    """
+
+    text: str = ""
+    thought: bool = False
+    calls: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    done_reason: str = ""
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+
+    @property
+    def spoke(self) -> bool:
+        """Whether anything came through."""
+        return bool(self.text or self.thought or self.calls)
+
+
+def options(config: GeneratorConfig) -> dict[str, Any]:
+    """What is sent as the request's options: num_ctx always."""
+    chosen = {"num_ctx": config.num_ctx, "num_predict": config.answer_tokens}
+    extra = {"temperature": config.temperature, "seed": config.seed}
+    return {**chosen, **{key: value for key, value in extra.items() if value is not None}}
+
+
+async def play(
+    backends: Backends,
+    config: GeneratorConfig,
+    *,
+    model: str,
+    messages: list[dict[str, Any]],
+    tools: list[dict[str, Any]],
+    think: bool,
+    told: Callable[[Piece], None],
+    into: Round,
+) -> None:
+    """Run one round into `into`, telling each piece as it comes.
+
+    What the model cannot do (think, use tools) is left out, and remembered when the server says so.
+
+    Raises:
+        RoundFailed: With words; `into` holds what came before.
+    """
+    abilities = await backends.abilities(model)
+    request: dict[str, Any] = {
+        "model": model,
+        "messages": messages,
+        "options": options(config),
+        "keep_alive": config.keep_alive,
+        "stream": True,
+    }
+    if tools and "tools" in abilities:
+        request["tools"] = tools
+    if think and "thinking" in abilities:
+        request["think"] = True
+    try:
+        await _stream(backends, config, request, told, into)
+    except ollama.ResponseError as error:
+        refused = refused_ability(error)
+        if refused is None or refused not in {"tools": request.get("tools"), "thinking": request.get("think")} or into.spoke:
+            raise _failure(error, model) from error
+        backends.cannot(model, refused)
+        await play(backends, config, model=model, messages=messages, tools=tools, think=think, told=told, into=into)
+
+
+def refused_ability(error: ollama.ResponseError) -> str | None:
+    """Which ability the server says that the model lacks; None for any other error."""
+    if error.status_code != 400 or "does not support" not in error.error:
+        return None
+    return "thinking" if "think" in error.error.rpartition("does not support")[2] else "tools"
+
+
+def _failure(error: ollama.ResponseError, model: str) -> RoundFailed:
+    words = error.error.strip()[:500] or "no reason given"
+    if error.status_code == 404:
+        return RoundFailed("model_missing", f"The model {model!r} is not there ({words}). To get it: ollama pull {model}")
+    if error.status_code in (400, 413):
+        return RoundFailed("model_error", f"The model server refused the request: {words}", retryable=False)
+    return RoundFailed("model_error", f"The model server failed: {words}")
+
+
+async def _stream(
+    backends: Backends, config: GeneratorConfig, request: dict[str, Any], told: Callable[[Piece], None], into: Round
+) -> None:
+    splitter = ThinkSplitter()
+    chunks: AsyncIterator[ollama.ChatResponse] | None = None
+    try:
+        chunks = await backends.client().chat(**request)
+        async for chunk in _bounded(chunks, config):
+            _take(chunk, splitter, told, into)
+            if chunk.done or len(into.text) > config.max_answer_chars:
+                into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
+                break
+    except (httpx.HTTPError, OSError) as error:
+        raise RoundFailed("model_unreachable", f"The connection to the model server broke ({_name(error)}).") from error
+    except ValueError as error:  # no JSON, or JSON that is no chat response
+        raise RoundFailed("model_error", "The model server sent something unreadable.") from error
+    finally:
+        _tell(splitter.close(), told, into)
+        if chunks is not None:
+            await chunks.aclose()  # type: ignore[attr-defined]  an async generator: closing it closes the connection
+    if not into.done_reason:
+        raise RoundFailed("model_incomplete", "The model server ended the stream in the middle of the answer.")
+
+
+async def _bounded(chunks: AsyncIterator[ollama.ChatResponse], config: GeneratorConfig) -> AsyncIterator[ollama.ChatResponse]:
+    """The chunks, each within its bound: the first may need the model to load.
+
+    Raises:
+        RoundFailed: Nothing came for too long.
+    """
+    wait_s = config.first_chunk_s
+    while True:
+        try:
+            async with asyncio.timeout(wait_s):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        except TimeoutError as error:
+            raise RoundFailed("model_stalled", f"The model server said nothing for {wait_s:g} s.") from error
+        yield chunk
+        wait_s = config.stall_s
+
+
+def _take(chunk: ollama.ChatResponse, splitter: ThinkSplitter, told: Callable[[Piece], None], into: Round) -> None:
+    message = chunk.message
+    if message.thinking:
+        _tell([Piece("thinking", message.thinking)], told, into)
+    if message.content:
+        _tell(splitter.feed(message.content), told, into)
+    for call in message.tool_calls or []:
+        into.calls.append((call.function.name, dict(call.function.arguments)))
+    if chunk.done:
+        into.prompt_tokens, into.answer_tokens = chunk.prompt_eval_count, chunk.eval_count
+
+
+def _tell(pieces: list[Piece], told: Callable[[Piece], None], into: Round) -> None:
+    for piece in pieces:
+        if piece.kind == "answer":
+            into.text += piece.text
+        else:
+            into.thought = True
+            into.text = into.text.removesuffix(piece.text) if piece.retract else into.text
+        told(piece)
+
+
+def _name(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,128 @@
+"""Which messages does the model get, and how do they fit its context?
+
+Pure functions: a claimed turn in, messages out. The order keeps the prompt's head stable for the
+model server's prefix cache: system prompt, earlier turns oldest first, the question, this turn's steps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from bus.messages.ledger import PastTurn, Step, ToolRecord
+
+ChatMessage = dict[str, Any]
+_MESSAGE_TOKENS = 6
+"""What a chat template adds around each message."""
+BYTES_PER_TOKEN = 3.2
+"""The first guess, on the careful side; the server's own counts correct it."""
+
+
+class Prompt(NamedTuple):
+    """Messages that fit.
+
+    Attributes:
+        messages: For the model, in order.
+        tokens: The estimate.
+        left_out: Earlier turns that did not fit.
+    """
+
+    messages: list[ChatMessage]
+    tokens: int
+    left_out: int
+
+
+class PromptTooLong(Exception):
+    """The question alone does not fit.
+
+    Args:
+        tokens: What it needs, estimated.
+        limit: What there is.
+    """
+
+    def __init__(self, tokens: int, limit: int) -> None:
+        super().__init__(f"{tokens} tokens do not fit into {limit}")
+        self.tokens, self.limit = tokens, limit
+
+
+def call_message(step: Step) -> ChatMessage:
+    """A round's calls as the assistant's message."""
+    calls = [{"function": {"name": call.tool, "arguments": call.args}} for call in step.calls]
+    return {"role": "assistant", "content": step.text, "tool_calls": calls}
+
+
+def result_message(call: ToolRecord) -> ChatMessage:
+    """A call's result as the tool's message."""
+    text = call.result if call.outcome == "ok" else f"[{call.outcome}] {call.result}"
+    return {"role": "tool", "content": text, "tool_name": call.tool}
+
+
+def step_messages(steps: Sequence[Step]) -> list[ChatMessage]:
+    """Journalled steps as messages."""
+    out: list[ChatMessage] = []
+    for step in steps:
+        out += [call_message(step)] if step.kind == "round" else [result_message(call) for call in step.calls]
+    return out
+
+
+def past_messages(turn: PastTurn, *, with_steps: bool) -> list[ChatMessage]:
+    """An earlier turn. One that was stopped says so, so that the model does not take it for whole."""
+    steps = step_messages(turn.steps) if with_steps else []
+    answer = turn.answer if turn.status == "answered" else f"{turn.answer}\n[stopped here]".lstrip()
+    return [{"role": "user", "content": turn.query}, *steps, {"role": "assistant", "content": answer}]
+
+
+def estimate(messages: Sequence[ChatMessage], bytes_per_token: float = BYTES_PER_TOKEN) -> int:
+    """Tokens that the messages take, by their size in UTF-8."""
+    size = sum(len(_text_of(message).encode("utf-8", "replace")) for message in messages)
+    return int(size / bytes_per_token) + _MESSAGE_TOKENS * len(messages)
+
+
+def _text_of(message: ChatMessage) -> str:
+    calls = message.get("tool_calls")
+    return message["content"] + (json.dumps(calls, ensure_ascii=False) if calls else "")
+
+
+def fit(
+    *,
+    system: str,
+    history: Sequence[PastTurn],
+    query: str,
+    steps: Sequence[Step],
+    tools: Sequence[dict[str, Any]],
+    limit: int,
+    bytes_per_token: float = BYTES_PER_TOKEN,
+) -> Prompt:
+    """The prompt, with as many of the newest earlier turns as fit.
+
+    An earlier turn loses its tool steps before it is left out.
+
+    Args:
+        system: The system prompt, always kept.
+        history: Earlier turns, oldest first.
+        query: The question, always kept.
+        steps: This turn's steps so far, always kept.
+        tools: The tools' definitions, which take room too.
+        limit: Tokens that the prompt may take.
+        bytes_per_token: What the model's tokens hold on average.
+
+    Raises:
+        PromptTooLong: What is always kept does not fit.
+    """
+    head = [{"role": "system", "content": system}]
+    tail = [{"role": "user", "content": query}, *step_messages(steps)]
+    tool_text = [{"content": json.dumps(tool, ensure_ascii=False)} for tool in tools]
+    used = estimate([*head, *tail, *tool_text], bytes_per_token)
+    if used > limit:
+        raise PromptTooLong(used, limit)
+    kept: list[list[ChatMessage]] = []
+    for turn in reversed(history):
+        forms = [past_messages(turn, with_steps=True), past_messages(turn, with_steps=False)]
+        form = next((form for form in forms if used + estimate(form, bytes_per_token) <= limit), None)
+        if form is None:
+            break
+        used += estimate(form, bytes_per_token)
+        kept.insert(0, form)
+    middle = [message for form in kept for message in form]
+    return Prompt([*head, *middle, *tail], used, len(history) - len(kept))

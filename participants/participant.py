@@ -1,0 +1,239 @@
+"""What does every process of LoCAL2 do, whatever its task?
+
+It reads its yaml, holds a lock on its name, joins the bus, says that it is there, beats, reads its
+yaml again when told, and drains when it is asked to stop. The hooks `setup`, `started`,
+`reconfigured` and `drain` are for subclasses; each does nothing by default.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, ClassVar, ParamSpec, TypeVar
+
+import structlog
+
+from bus.client import BusClient
+from bus.config import BusConfig, Section, SystemConfig, load
+from bus.envelope import Envelope
+from bus.errors import ConfigError, Local2Error
+from bus.messages.control import ConfigReload, Heartbeat, Presence, PresenceRequest
+from bus.process import take_lock
+from participants import logs
+from participants.offload import OffloadPool
+
+log = structlog.get_logger()
+P = ParamSpec("P")
+R = TypeVar("R")
+VERSION = "0.1.0"
+
+
+class Participant:
+    """One process on the bus.
+
+    Class attributes:
+        CONFIG_NAME: The yaml's name, the program's name in supervisord.conf, and the lock's name.
+        KIND: agent, tool, service or gateway.
+        Config: The struct that the yaml is read into.
+    """
+
+    CONFIG_NAME: ClassVar[str] = ""
+    KIND: ClassVar[str] = "service"
+    Config: ClassVar[type[Section]] = Section
+
+    def __init__(self, config: Any, bus: BusClient, system: SystemConfig) -> None:
+        self.config, self.bus, self.system = config, bus, system
+        self.state = "starting"
+        self.pool = OffloadPool(self.CONFIG_NAME)
+        self._stop = asyncio.Event()
+        self._lag_s = 0.0
+        self._parent = os.getppid()
+
+    # ------------------------------------------------------------------ hooks
+
+    async def setup(self) -> None:
+        """Called once before the bus opens: register handlers, open stores."""
+
+    async def started(self) -> None:
+        """Called once when the bus is ready, before `ready` is announced."""
+
+    def linked(self) -> None:
+        """Called each time that the bus is ready, the first time included."""
+
+    def reconfigured(self, before: Any) -> None:
+        """Called after `self.config` was read anew; `before` is the old one."""
+
+    async def drain(self) -> None:
+        """Called on SIGTERM: finish or hand back what runs. Bounded by system.yaml's `drain_s`."""
+
+    async def farewell(self) -> None:
+        """Called after `drain`, while the bus is still open: withdraw what was announced, close stores."""
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def spawn(self, work: Any, *, name: str) -> asyncio.Task[Any]:
+        """Run a coroutine beside; a fault in it is logged, and it ends with the process."""
+        return self.bus.spawn(work, name=name)
+
+    async def offload(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run blocking work in this process's bounded pool."""
+        return await self.pool.run(work, *args, **kwargs)
+
+    @property
+    def load(self) -> int:
+        """Work that waits or runs here, for the heartbeat."""
+        return self.bus.queued + self.pool.running
+
+    # ------------------------------------------------------------------ life
+
+    async def run(self) -> None:
+        """Live until asked to stop."""
+        self._listen_for_signals()
+        await self.setup()
+        self.bus.on(ConfigReload, self._reload)
+        self.bus.on(PresenceRequest, lambda _message, _envelope: self._announce(self.state))
+        self.bus.on_ready = self._linked
+        self.bus.open()
+        if await self._reached_bus():
+            await self._live()
+        await self.bus.close()
+        self.pool.close()
+
+    async def _reached_bus(self) -> bool:
+        """Wait for the bus; False when asked to stop before it came."""
+        ready = self.spawn(self.bus.wait_ready(), name="wait for the bus")
+        stop = self.spawn(self._stop.wait(), name="wait for a stop")
+        await asyncio.wait([ready, stop], return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if not ready.done():
+            return False
+        ready.result()
+        return True
+
+    async def _live(self) -> None:
+        await self.started()
+        self._announce("ready")
+        log.info("ready", pid=os.getpid())
+        beat = self.spawn(self._beat(), name="beat")
+        await self._stop.wait()
+        await self._leave()
+        beat.cancel()
+
+    def stop(self) -> None:
+        """Ask this participant to drain and end."""
+        self._stop.set()
+
+    async def _leave(self) -> None:
+        """Each step has its reason: say it, so that nobody sends more; finish; say goodbye last."""
+        self._announce("draining")
+        try:
+            async with asyncio.timeout(self.system.drain_s):
+                await self.drain()
+        except TimeoutError:
+            log.warning("drain_cut_short", after_s=self.system.drain_s)
+        with contextlib.suppress(Local2Error):
+            await self.farewell()
+        self._announce("gone")
+        log.info("stopped")
+
+    def _listen_for_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(ValueError, RuntimeError):  # not in the main thread: a test runs us
+                loop.add_signal_handler(number, self._stop.set)
+
+    def _linked(self) -> None:
+        if self.state != "starting":
+            self._announce(self.state)  # the proxy came back: whoever watches may have missed us
+        self.linked()
+
+    def _announce(self, state: str, note: str = "") -> None:
+        self.state = state
+        self.bus.publish(
+            Presence(
+                name=self.CONFIG_NAME,
+                instance=instance_of(self.system),
+                kind=self.KIND,
+                state=state,
+                pid=os.getpid(),
+                version=VERSION,
+                note=note,
+            )
+        )
+
+    async def _beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + self.system.heartbeat_s
+            self.bus.publish(self._heartbeat())
+            if os.getppid() != self._parent:
+                log.warning("supervisor_gone")
+                self.stop()
+            await asyncio.sleep(self.system.heartbeat_s)
+            self._lag_s = max(0.0, loop.time() - due)
+
+    def _heartbeat(self) -> Heartbeat:
+        counters = self.bus.counters
+        return Heartbeat(
+            name=self.CONFIG_NAME,
+            instance=instance_of(self.system),
+            kind=self.KIND,
+            state=self.state,
+            pid=os.getpid(),
+            loop_lag_s=round(self._lag_s, 4),
+            queued=self.load,
+            sent=counters.sent,
+            received=counters.received,
+            gaps=counters.gaps,
+            dropped=counters.dropped,
+            refused=counters.refused,
+        )
+
+    def _reload(self, message: ConfigReload, _envelope: Envelope) -> None:
+        if message.section not in ("", self.CONFIG_NAME):
+            return
+        try:
+            fresh = load(self.CONFIG_NAME, self.Config)
+        except ConfigError as error:
+            log.error("config_kept", reason=str(error))
+            self._announce(self.state, note=f"old settings kept: {error}")
+            return
+        before, self.config = self.config, fresh
+        if before != fresh:
+            self.reconfigured(before)
+            log.info("config_reloaded")
+
+
+def instance_of(system: SystemConfig) -> str:
+    """This machine's name on the bus."""
+    return system.instance_id or socket.gethostname()
+
+
+def main(kind: type[Participant]) -> int:
+    """Entry point of a participant's process: `python -m participants.<…>`.
+
+    Returns:
+        0 after a clean stop; 1 where it refuses to start, with the reason on standard error.
+    """
+    try:
+        system = load("system", SystemConfig)
+        logs.configure(kind.CONFIG_NAME, system.log_level)
+        config = load(kind.CONFIG_NAME, kind.Config)
+        bus_config = load("bus", BusConfig)
+        lock = take_lock(kind.CONFIG_NAME)
+        asyncio.run(_run(kind, config, bus_config, system))
+        lock.close()
+    except Local2Error as error:
+        sys.stderr.write(f"{kind.CONFIG_NAME}: {error}\n")
+        return 1
+    return 0
+
+
+async def _run(kind: type[Participant], config: Section, bus_config: BusConfig, system: SystemConfig) -> None:
+    bus = BusClient(bus_config, name=kind.CONFIG_NAME, instance=instance_of(system), sender_id=config.id)
+    await kind(config, bus, system).run()

@@ -1,0 +1,1 @@
+"""Services: they have no model of their own and work for others."""
