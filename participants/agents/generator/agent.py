@@ -102,6 +102,10 @@ class GeneratorAgent(BaseAgent):
             run.stop("released")
         await self._wait_idle(self.system.drain_s / 2)
 
+    async def farewell(self) -> None:
+        """Leave no connection open."""
+        await self._backends.close()
+
     async def _wait_idle(self, seconds: float) -> None:
         deadline = asyncio.get_running_loop().time() + seconds
         while self._runs and asyncio.get_running_loop().time() < deadline:

@@ -96,6 +96,12 @@ class Backends:
             self._clients[url] = _connect(url, self._timeouts)
         return self._clients[url]
 
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()
+
     # ------------------------------------------------------------------ models
 
     def model(self, wanted: str) -> str:
@@ -109,10 +115,11 @@ class Backends:
         names = [m.name for m in self.models]
         role = wanted or "default"
         name = role_model(self.config, role, names) if role in ROLES else wanted
-        if self.info.kind == "embedded" and not any(same_model(name, n) for n in names):
-            return next((n for n in names if "minilm" not in n), names[0] if names else "")
-        if any(same_model(name, n) for n in names):
-            return name
+        found = next((n for n in names if same_model(name, n)), "")
+        if not found and self.info.kind == "embedded":
+            found = next(iter(names), "")  # it has one chat model, whatever the roles say
+        if found:
+            return found
         raise NoModel("model_missing", f"The model {name!r} is not installed. To get it: ollama pull {name}")
 
     def roles(self) -> list[RoleInfo]:

@@ -1,0 +1,1 @@
+"""The turn ledger: what was accepted is never lost."""

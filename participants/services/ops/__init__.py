@@ -1,0 +1,1 @@
+"""ops: watches the pids of the stack, has the dead started again at once, and knows who is silent."""

@@ -1,0 +1,185 @@
+"""A generator on the in-memory bus, with a ledger that remembers and a scripted model server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bus.client import BusClient
+from bus.config import SystemConfig, load
+from bus.envelope import Envelope, TurnRef
+from bus.errors import RequestFailed
+from bus.messages.control import AgentTransition, Done
+from bus.messages.generation import ResponseGeneration, Thinking, Token
+from bus.messages.ledger import (
+    ClaimTurn,
+    FinishTurn,
+    JournalStep,
+    JournalTurn,
+    PastTurn,
+    ReleaseTurn,
+    Step,
+    TurnClaimed,
+    TurnEnd,
+    TurnHeld,
+)
+from bus.messages.query import QueryReceived
+from bus.messages.tool import Policies, ToolCall, ToolResult, ToolSchema
+from bus.testing import MemoryBus
+from participants.agents.generator.agent import GeneratorAgent
+from participants.agents.generator.config import GeneratorConfig
+from tests.support.scripted_ollama import ScriptedOllama
+
+
+class Ledger:
+    """Answers what the generator asks of the ledger, and keeps what it is told."""
+
+    def __init__(self, bus: BusClient) -> None:
+        self.bus = bus
+        self.history: list[PastTurn] = []
+        self.steps: list[Step] = []
+        self.journal: list[JournalTurn] = []
+        self.ends: dict[str, TurnEnd] = {}
+        self.released: list[str] = []
+        self.cancelled = False
+        self.stale = False
+        self.model = ""
+        self.journalled = asyncio.Event()
+        bus.serve(ClaimTurn, self._claim)
+        bus.serve(JournalTurn, self._journal)
+        bus.serve(JournalStep, self._step)
+        bus.serve(FinishTurn, self._finish)
+        bus.serve(ReleaseTurn, self._release)
+
+    async def _claim(self, _message: ClaimTurn, envelope: Envelope) -> TurnClaimed:
+        return TurnClaimed(
+            fence=1,
+            attempt=1,
+            lease_s=2.0,
+            query=self.queries[envelope.query_id],
+            created_at="2026-01-01T00:00:00Z",
+            model=self.model,
+            persona="",
+            history=self.history,
+            steps=list(self.steps),
+        )
+
+    queries: dict[str, str] = {}
+
+    def _held(self) -> TurnHeld:
+        if self.stale:
+            raise RequestFailed("conflict", "somebody else has it")
+        return TurnHeld(cancelled=self.cancelled)
+
+    async def _journal(self, message: JournalTurn, _envelope: Envelope) -> TurnHeld:
+        self.journal.append(message)
+        self.journalled.set()
+        return self._held()
+
+    async def _step(self, message: JournalStep, _envelope: Envelope) -> TurnHeld:
+        self.steps.append(message.step)
+        return self._held()
+
+    async def _finish(self, message: FinishTurn, envelope: Envelope) -> Done:
+        self.ends[envelope.query_id] = message.end
+        return Done()
+
+    async def _release(self, _message: ReleaseTurn, envelope: Envelope) -> Done:
+        self.released.append(envelope.query_id)
+        return Done()
+
+
+class World:
+    """One generator and what surrounds it."""
+
+    def __init__(self, memory: MemoryBus, bus: BusClient, ledger: Ledger, model: ScriptedOllama) -> None:
+        self.memory, self.bus, self.ledger, self.model = memory, bus, ledger, model
+        self.tokens: list[Token] = []
+        self.thoughts: list[Thinking] = []
+        self.moves: list[str] = []
+        self.responses: asyncio.Queue[tuple[str, TurnEnd]] = asyncio.Queue()
+        self.token = asyncio.Event()
+        bus.on(Token, self._on_token)
+        bus.on(Thinking, lambda message, _envelope: self.thoughts.append(message))
+        bus.on(AgentTransition, lambda message, _envelope: self.moves.append(message.after))
+        bus.on(ResponseGeneration, lambda m, envelope: self.responses.put_nowait((envelope.query_id, m.end)))
+
+    def _on_token(self, message: Token, _envelope: Envelope) -> None:
+        self.tokens.append(message)
+        self.token.set()
+
+    def ask(self, query: str, query_id: str = "q1", session_id: str = "s1") -> TurnRef:
+        """A question's turn has come."""
+        turn = TurnRef(session_id, "default", query_id)
+        self.ledger.queries = {**self.ledger.queries, query_id: query}
+        self.bus.publish(QueryReceived(query=query, created_at="2026-01-01T00:00:00Z"), turn=turn)
+        return turn
+
+    async def end(self) -> TurnEnd:
+        """The next turn's end."""
+        async with asyncio.timeout(10):
+            return (await self.responses.get())[1]
+
+    async def answer(self, query: str) -> TurnEnd:
+        """Ask, and wait for the end."""
+        self.ask(query)
+        return await self.end()
+
+    @property
+    def text(self) -> str:
+        """The answer as it was streamed."""
+        return "".join(token.text for token in self.tokens)
+
+    async def tool(self, name: str, run: Any, *, schema: dict[str, Any] | None = None, **policies: Any) -> BusClient:
+        """A tool process of its own: `run(call)` gives the outcome and the text, or None for silence."""
+        client = await self.memory.client(name)
+
+        def on_call(call: ToolCall, envelope: Envelope) -> None:
+            ended = run(call)
+            if ended is not None:
+                result = ToolResult(tool=call.tool, call_id=call.call_id, outcome=ended[0], result=ended[1])
+                client.publish(result, turn=envelope.turn, correlation_id=envelope.message_id)
+
+        client.on(ToolCall, on_call, key=name)
+        parameters = schema or {"type": "object", "properties": {}}
+        described = ToolSchema(
+            tool=name, name=name, description=name, parameters=parameters, policies=Policies(**policies), pid=4242
+        )
+        client.publish(described)
+        return client
+
+
+SETTINGS = {"first_chunk_s": 5.0, "stall_s": 5.0, "journal_s": 0.01, "retries": 1}
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    """generator.yaml's values in a test; a test module may override this fixture."""
+    return SETTINGS
+
+
+@pytest.fixture
+async def world(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> AsyncIterator[World]:
+    """A running generator."""
+    monkeypatch.setenv("LOCAL2_HOME", str(tmp_path))
+    async with ScriptedOllama() as model:
+        monkeypatch.setenv("LOCAL2_MODELS__OLLAMA_HOST", model.url)
+        monkeypatch.setenv("LOCAL2_MODELS__DEFAULT", "scripted")
+        memory = MemoryBus()
+        bus = await memory.client("test")
+        surrounding = World(memory, bus, Ledger(await memory.client("conversation")), model)
+        config = load("generator", GeneratorConfig)
+        config = type(config)(**{**{f: getattr(config, f) for f in config.__struct_fields__}, **settings})
+        agent = GeneratorAgent(config, memory.make("generator"), SystemConfig(id="system", drain_s=1.0))
+        task = asyncio.create_task(agent.run())
+        await agent.bus.wait_ready()
+        yield surrounding
+        agent.stop()
+        await task
+        for client in (bus, surrounding.ledger.bus):
+            await client.close()
