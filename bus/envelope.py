@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from datetime import UTC, datetime
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 from msgspec import Meta, Raw, Struct
@@ -68,8 +68,19 @@ def encode(envelope: Envelope) -> bytes:
 
 
 def encode_payload(payload: object) -> Raw:
-    """A message as the raw JSON that an envelope carries."""
-    return Raw(_encoder.encode(payload))
+    """A message as the raw JSON that an envelope carries. Half a surrogate pair, which no UTF-8 can hold, becomes `?`."""
+    try:
+        return Raw(_encoder.encode(payload))
+    except UnicodeEncodeError:
+        return Raw(_encoder.encode(_whole(msgspec.to_builtins(payload))))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in cast("dict[Any, Any]", value).items()}
+    return [_whole(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def decode(body: bytes) -> Envelope:
