@@ -33,6 +33,8 @@ Handler = Callable[[Any, Envelope], Awaitable[None] | None]
 Server = Callable[[Any, Envelope], Awaitable[Message]]
 Observer = Callable[[Envelope, bytes], None]
 _PROBE_FIRST_S, _PROBE_LONGEST_S = 0.002, 0.1
+_GATHER_S = 0.05
+"""After a restart of the proxy: so long do the others need to be back, with their subscriptions."""
 _ANSWERED = 512
 """Answers kept, so that a request that was sent again is not served again."""
 
@@ -56,6 +58,7 @@ class Subscription:
     waiting: deque[tuple[Message, Envelope]] = field(default_factory=deque[tuple[Message, Envelope]])
     limit: int = 10_000
     worker: asyncio.Task[None] | None = None
+    serves: bool = False
 
 
 class BusClient:
@@ -87,6 +90,7 @@ class BusClient:
         self._probes: dict[str, asyncio.Event] = {}
         self._ready = asyncio.Event()
         self._probing: asyncio.Task[None] | None = None
+        self._linked_before = False
         self.on_gap: Callable[[Envelope, int], None] = lambda _envelope, _lost: None
         self.on_ready: Callable[[], None] = lambda: None
 
@@ -237,10 +241,17 @@ class BusClient:
 
         return stop
 
-    def serve(self, kind: type[M], server: Callable[[M, Envelope], Awaitable[Message]]) -> None:
+    def serve(
+        self, kind: type[M], server: Callable[[M, Envelope], Awaitable[Message]], *, remember: bool = True
+    ) -> None:
         """Answer requests of `kind`. `server` returns the answer, or raises `RequestFailed`.
 
         A request that its asker sent again is not served again: it gets the same answer.
+
+        Args:
+            kind: The request's class.
+            server: Takes the message and its envelope.
+            remember: False where serving again does no harm and answers are large: then none is kept.
         """
 
         def receive(message: M, request: Envelope) -> None:
@@ -252,11 +263,12 @@ class BusClient:
             self._served[request.message_id] = None
             while len(self._served) > _ANSWERED:
                 self._served.popitem(last=False)
-            self.spawn(self._answer(server, message, request), name=f"serve {kind.SUBJECT}")
+            self.spawn(self._answer(server, message, request, remember), name=f"serve {kind.SUBJECT}")
 
         self.on(kind, receive)
+        self._subscriptions[kind.SUBJECT][-1].serves = True
 
-    async def _answer(self, server: Server, message: Message, request: Envelope) -> None:
+    async def _answer(self, server: Server, message: Message, request: Envelope, remember: bool) -> None:
         try:
             answer = await server(message, request)
         except RequestFailed as error:
@@ -264,7 +276,9 @@ class BusClient:
         except Exception:  # noqa: BLE001  a fault in one answer must not end the service
             log.exception("request_failed", subject=request.subject)
             answer = Refusal(code="internal", message="Something went wrong here; the log of this service says what.")
-        if request.message_id in self._served:
+        if not remember:
+            self._served.pop(request.message_id, None)
+        elif request.message_id in self._served:
             self._served[request.message_id] = answer
         if request.reply_to:
             self.reply(request, answer)
@@ -386,7 +400,12 @@ class BusClient:
             future.set_result(envelope)
 
     def _hand_over(self, subscription: Subscription, envelope: Envelope) -> None:
-        message = subscription.kind.read(envelope)
+        try:
+            message = subscription.kind.read(envelope)
+        except EnvelopeError as error:
+            if subscription.serves and envelope.reply_to:
+                self.reply(envelope, Refusal(code="bad_request", message=str(error)))
+            raise
         if not inspect.iscoroutinefunction(subscription.handler):
             self._call(subscription.handler, message, envelope)
             return
@@ -428,6 +447,9 @@ class BusClient:
         """
         for number in range(2):
             await self._probe(f"{self.boot}-{self._stamp.message_id()}-{number}")
+        if self._linked_before:
+            await asyncio.sleep(_GATHER_S)
+        self._linked_before = True
         self._ready.set()
         while self._held:
             frames, envelope = self._held.popleft()

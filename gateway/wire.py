@@ -25,7 +25,9 @@ class Query(Struct, frozen=True, tag="query"):
     """Ask a question. `type` may be left out of this frame."""
 
     query: Annotated[str, about("The question, as typed.", min_length=1)]
-    session_id: Annotated[str | None, about("The conversation; the one in the URL where left out, else a new one.")] = None
+    session_id: Annotated[str | None, about("The conversation; the one in the URL where left out, else a new one.")] = (
+        None
+    )
     user_id: Annotated[str | None, about("Who asks, where there are no accounts; `default` where left out.")] = None
     attachments: Annotated[list[dict[str, Any]], about("Refused with words until the library can read them.")] = []
     query_id: Annotated[str | None, about("The client's own id of this turn: the same id twice is one turn.")] = None
@@ -138,7 +140,10 @@ class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
 
 
 class Chunk(ServerFrame, frozen=True):
-    """A piece of streamed text. `n` runs from 0 through thinking and answer together; a new `attempt` starts the text anew."""
+    """A piece of streamed text.
+
+    `n` runs from 0 through thinking and answer together; a new `attempt` starts the text anew.
+    """
 
     chunk: Annotated[str, about("The text to append.")]
     attempt: Annotated[int, about("The attempt, from 1.")]
@@ -148,7 +153,9 @@ class Chunk(ServerFrame, frozen=True):
 class ThinkingChunk(Chunk, frozen=True, tag="thinking_chunk"):
     """A piece of the model's thinking."""
 
-    retract: Annotated[bool, about("The answer so far ends with this chunk, and it was thinking: take it off there.")] = False
+    retract: Annotated[
+        bool, about("The answer so far ends with this chunk, and it was thinking: take it off there.")
+    ] = False
 
 
 class AnswerChunk(Chunk, frozen=True, tag="answer_chunk"):
@@ -196,7 +203,9 @@ class Response(ServerFrame, frozen=True, tag="response"):
     finish_reason: Annotated[str, about("stop, length, incomplete, cancelled or error.")]
     reason: Annotated[str, about("In words, where finish_reason is not stop; else empty.")] = ""
     demo: Annotated[bool, about("Whether the small embedded demo model answered.")] = False
-    prompt_tokens: Annotated[int | None, about("Prompt tokens of the last model round, as the server counted them.")] = None
+    prompt_tokens: Annotated[
+        int | None, about("Prompt tokens of the last model round, as the server counted them.")
+    ] = None
     answer_tokens: Annotated[int | None, about("Tokens generated in all rounds.")] = None
     num_ctx: Annotated[int | None, about("The context size that the prompt was fitted to, in tokens.")] = None
     left_out: Annotated[int, about("How many older messages did not fit into the prompt.")] = 0
@@ -230,12 +239,22 @@ class Compaction(Struct, frozen=True, tag="compaction"):
     message: Annotated[str, about("In words.")] = ""
 
 
+class SessionChanged(Struct, frozen=True, tag="session_changed"):
+    """One of the user's sessions was made, renamed or deleted, or a turn of it ended: the list of sessions is stale."""
+
+    session_id: Annotated[str, about("The conversation.")]
+    change: Annotated[str, about("created, renamed, deleted or updated.")]
+
+
 class Pong(Struct, frozen=True, tag="pong"):
     """The answer to `ping`."""
 
 
 class Error(Struct, frozen=True, tag="error"):
-    """Something could not be done. The socket stays open."""
+    """Something could not be done. The socket stays open.
+
+    With a query_id it ends that turn (it failed, or was not accepted); without one it is a notice.
+    """
 
     code: Annotated[str, about("A stable code, such as `bad_frame` or `model_unreachable`.")]
     message: Annotated[str, about("What happened, and what to do about it.")]
@@ -258,6 +277,7 @@ ServerEvent = (
     | Critique
     | ContextUpdated
     | Compaction
+    | SessionChanged
     | Pong
     | Error
 )

@@ -71,6 +71,7 @@ class TurnClaimed(Message, frozen=True):
     persona: Annotated[str, about("The session's persona; empty for none.")]
     history: Annotated[list[PastTurn], about("The session's earlier turns of this branch, oldest first.")]
     steps: Annotated[list[Step], about("Steps journalled by an earlier attempt.")]
+    left_out: Annotated[int, about("Still older turns, too many to hand over.")] = 0
 
 
 class JournalTurn(Message, frozen=True):

@@ -16,7 +16,7 @@ class SubmitTurn(Message, frozen=True):
 
     SUBJECT = "conversation.submit"
 
-    query: Annotated[str, about("The question, as typed.", min_length=1)]
+    query: Annotated[str, about("The question, as typed.")]
     model: Annotated[str, about("A role or a model's name; empty for the default role.")] = ""
     persona: Annotated[str, about("A persona's name, from this turn on; empty to leave it.")] = ""
     attachments: Annotated[list[dict[str, Any]], about("References to stored attachments.")] = []

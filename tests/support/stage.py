@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -37,6 +36,8 @@ nodaemon=true
 logfile={home}/supervisord.log
 pidfile={run}/supervisord.pid
 childlogdir={home}
+[supervisorctl]
+serverurl=unix://{run}/supervisor.sock
 [rpcinterface:supervisor]
 supervisor.rpcinterface_factory=supervisor.rpcinterface:make_main_rpcinterface
 """
@@ -204,6 +205,3 @@ async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
     yield stage
     await stage.close()
     shutil.rmtree(home, ignore_errors=True)
-
-
-STOP, CONTINUE = signal.SIGSTOP, signal.SIGCONT

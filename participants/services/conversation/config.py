@@ -22,9 +22,9 @@ class ConversationConfig(Section, frozen=True, kw_only=True):
     ] = 200_000
     lease_s: Annotated[float, Meta(description="A holder that is silent for so long loses its turn.", gt=0)] = 2.0
     offer_s: Annotated[
-        list[Seconds],
-        Meta(description="Pauses before a turn that nobody claims is offered again; the last one repeats.", min_length=1),
-    ] = [0.5, 1.0, 2.0, 4.0]
+        tuple[Seconds, ...],
+        Meta(description="Pauses before an unclaimed turn is offered again; the last one repeats.", min_length=1),
+    ] = (0.5, 1.0, 2.0, 4.0)
     give_up_s: Annotated[float, Meta(description="A turn that nobody claims for so long fails.", gt=0)] = 30.0
     max_attempts: Annotated[int, Meta(description="A turn whose holders died so often fails.", ge=1)] = 4
     cancel_grace_s: Annotated[float, Meta(description="How long a holder may take to stop.", gt=0)] = 3.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -20,14 +20,16 @@ _OTHER_NAMES = {"minilm": ("all-minilm",)}
 class Backend(Protocol):
     """What the API needs of the service."""
 
-    num_ctx: int
-    keep_alive_s: float | None
+    @property
+    def num_ctx(self) -> int: ...
+    @property
+    def keep_alive_s(self) -> float | None: ...
 
     def models(self) -> Sequence[Model]: ...
     def is_installed(self, model: Model) -> bool: ...
     def engine(self) -> Engine: ...
     def running_engine(self) -> Engine | None: ...
-    def embed(self, texts: list[str], truncate: bool) -> Awaitable[tuple[list[list[float]], int]]: ...
+    async def embed(self, texts: list[str], truncate: bool = True) -> tuple[list[list[float]], int]: ...
 
 
 def find(backend: Backend, name: str) -> Model:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-import msgspec
 import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,17 +16,17 @@ from starlette.routing import Route
 from participants.services.model_server import about, wire
 from participants.services.model_server.about import Backend
 from participants.services.model_server.catalogue import Model
-from participants.services.model_server.chat import Called, respond, tools_of
+from participants.services.model_server.chat import respond, tools_of
 from participants.services.model_server.embed import shortened
 from participants.services.model_server.errors import EngineUnavailable, Refused
-from participants.services.model_server.generation import Delta, Done, Engine, Event, Json, Work
+from participants.services.model_server.generation import Json, Work
 from participants.services.model_server.guard import LoopbackOnly
-from participants.services.model_server.hangup import HungUp, LinesResponse, body_of, until_hangup
+from participants.services.model_server.hangup import HungUp, body_of, until_hangup
 from participants.services.model_server.prompt import plain_messages
+from participants.services.model_server.turn import Turn, chat_shape, generate_shape
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 Handler = Callable[[Request], Awaitable[Response]]
-Shape = Callable[[Event | Called], Json]
 _NOT_HERE = {
     "/api/pull": "models cannot be pulled into the embedded server: `local2` installs it; for others install Ollama",
     "/api/push": "the embedded server pushes nothing",
@@ -92,7 +90,7 @@ class OllamaApi:
         work = self._work(asked, messages=tuple(plain_messages(asked.messages)), schema=wire.schema_of(asked.format))
         # Only a question is routed: after a tool's result the model answers.
         routed = tools if asked.messages[-1].role == "user" else []
-        turn = _Turn(self._backend, asked, asked.stream is not False, _chat_shape)
+        turn = Turn(self._backend, asked, asked.stream is not False, chat_shape)
         return await turn.answer(request, lambda engine: respond(engine, work, routed))
 
     async def _generate(self, request: Request) -> Response:
@@ -112,7 +110,7 @@ class OllamaApi:
         else:
             system = ({"role": "system", "content": asked.system},) if asked.system else ()
             work = self._work(asked, messages=(*system, {"role": "user", "content": asked.prompt}), schema=schema)
-        turn = _Turn(self._backend, asked, asked.stream is not False, _generate_shape)
+        turn = Turn(self._backend, asked, asked.stream is not False, generate_shape)
         return await turn.answer(request, lambda engine: engine.stream(work))
 
     async def _embed(self, request: Request) -> Response:
@@ -182,104 +180,6 @@ class OllamaApi:
         return Work(sampling=wire.sampling_of(asked.options), num_ctx=num_ctx, **what)
 
 
-class _Turn:
-    """One answer, streamed or whole."""
-
-    def __init__(self, backend: Backend, asked: wire.Request, stream: bool, shape: Shape) -> None:
-        self._backend = backend
-        self._model = asked.model
-        self._keep_s = wire.seconds_of(asked.keep_alive, backend.keep_alive_s)
-        self._stream = stream
-        self._shape = shape
-        self._started = time.monotonic()
-        self._load_s = 0.0
-
-    async def answer(
-        self, request: Request, source: Callable[[Engine], AsyncGenerator[Event | Called, None]]
-    ) -> Response:
-        engine = self._backend.engine()
-        lines = self._lines(engine, source)
-        if not self._stream:
-            return JSONResponse(await until_hangup(request.receive, self._whole(lines)))
-        try:
-            first = await until_hangup(request.receive, anext(lines))  # an early failure still gets its status
-        except BaseException:
-            await lines.aclose()
-            raise
-        return LinesResponse(_encoded(first, lines))
-
-    async def _lines(
-        self, engine: Engine, source: Callable[[Engine], AsyncGenerator[Event | Called, None]]
-    ) -> AsyncGenerator[Json, None]:
-        try:
-            await engine.load()
-            self._load_s = time.monotonic() - self._started
-            async with aclosing(source(engine)) as events:
-                async for event in events:
-                    yield self._line(event)
-        finally:
-            engine.keep(self._keep_s)
-
-    def _line(self, event: Event | Called) -> Json:
-        line: Json = {"model": self._model, "created_at": wire.now(), **self._shape(event), "done": False}
-        if isinstance(event, Done):
-            line |= wire.counts(event, time.monotonic() - self._started, self._load_s)
-        return line
-
-    async def _whole(self, lines: AsyncGenerator[Json, None]) -> Json:
-        whole: Json = {}
-        async with aclosing(lines):
-            async for line in lines:
-                whole = _merged(whole, line)
-        return whole
-
-
-async def _encoded(first: Json, lines: AsyncGenerator[Json, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(lines):
-        try:
-            yield msgspec.json.encode(first) + b"\n"
-            async for line in lines:
-                yield msgspec.json.encode(line) + b"\n"
-        except (Refused, EngineUnavailable) as error:
-            yield msgspec.json.encode({"error": str(error)}) + b"\n"
-
-
-def _chat_shape(event: Event | Called) -> Json:
-    message: Json = {"role": "assistant", "content": ""}
-    match event:
-        case Delta(text, thinking):
-            message["content"] = text
-            if thinking:
-                message["thinking"] = thinking
-        case Called(tool, arguments):
-            message["tool_calls"] = [{"function": {"name": tool, "arguments": arguments}}]
-        case Done():
-            pass
-    return {"message": message}
-
-
-def _generate_shape(event: Event | Called) -> Json:
-    match event:
-        case Delta(text, thinking):
-            return {"response": text, "thinking": thinking} if thinking else {"response": text}
-        case _:
-            return {"response": ""}
-
-
-def _merged(whole: Json, line: Json) -> Json:
-    """The later line, with the text of both and the calls of either."""
-    merged = {**whole, **line}
-    for name in ("response", "thinking"):
-        if name in whole or name in line:
-            merged[name] = whole.get(name, "") + line.get(name, "")
-    if "message" in line:
-        before, after = whole.get("message", {}), line["message"]
-        merged["message"] = {**before, **after, "content": before.get("content", "") + after["content"]}
-        if thinking := before.get("thinking", "") + after.get("thinking", ""):
-            merged["message"]["thinking"] = thinking
-    return merged
-
-
 def _refuse_thinking(model: Model, think: bool | str | None) -> None:
     if think:
         raise Refused(f'"{model.name}" does not support thinking')
@@ -300,7 +200,8 @@ def _refuse_with(words: str) -> Handler:
 
 
 def _error(words: str, status: int) -> Response:
-    return JSONResponse({"error": words}, status)
+    # After 413 the client may still be sending: only closing the connection ends that.
+    return JSONResponse({"error": words}, status, {"connection": "close"} if status == 413 else None)
 
 
 async def _on_refused(_request: Request, error: Exception) -> Response:

@@ -14,7 +14,7 @@ from participants.services.model_server.generation import Delta, Done, Engine, E
 from participants.services.model_server.router import Decision, Tool
 from participants.services.model_server.wire import ToolDefinition
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 
 
 class Called(msgspec.Struct, frozen=True):

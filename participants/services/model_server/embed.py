@@ -6,8 +6,9 @@ import asyncio
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from participants.services.model_server.errors import EngineUnavailable, Refused
 
@@ -51,17 +52,15 @@ class MiniLm:
 
     def _load(self) -> None:
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # it writes a device id and phones home otherwise
-        import onnxruntime
+        onnxruntime: Any = import_module("onnxruntime")  # has no types
         import tokenizers
 
         try:
             tokenizer = tokenizers.Tokenizer.from_file(str(self._tokenizer_file))
-            options = cast(Any, onnxruntime).SessionOptions()
+            options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = self._threads
             options.inter_op_num_threads = 1
-            session = cast(Any, onnxruntime).InferenceSession(
-                str(self._model), options, providers=["CPUExecutionProvider"]
-            )
+            session = onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # both libraries raise kinds of their own
             raise EngineUnavailable(f"the embedding model could not be loaded: {error}") from error
         tokenizer.no_truncation()

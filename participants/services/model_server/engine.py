@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, cast
 
 import structlog
 
 from participants.services.model_server.errors import ContextOverflow, EngineUnavailable
-from participants.services.model_server.generation import Delta, Done, Event, Json, Work
+from participants.services.model_server.generation import Delta, Done, Event, Json, OnState, Work
 from participants.services.model_server.llama import Llama, LlamaConfig, raise_error
 from participants.services.model_server.slots import SlotPool
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger()
 T = TypeVar("T")
-OnState = Callable[[str, str], None]  # state, reason
 
 
 class LlamaEngine:
@@ -109,7 +108,7 @@ class LlamaEngine:
             async for event in self._follow(llama, work, slot.number, call):
                 yield event
 
-    async def run(self, jobs: list[Work]) -> None:
+    async def run(self, jobs: Sequence[Work]) -> None:
         """Process the prompts and throw the answers away, giving way to every real request: the warm-up."""
         for work in jobs:
             finished = False
@@ -137,7 +136,7 @@ class LlamaEngine:
         finally:
             call.cancel()
             await asyncio.wait([running])  # until then the slot is not free
-            running.cancelled() or running.exception()
+            _ = running.cancelled() or running.exception()  # else asyncio warns that nobody looked
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -10,6 +10,8 @@ import msgspec
 
 Message = dict[str, str]
 Json = dict[str, Any]
+State = Literal["absent", "installed", "loading", "ready", "idle", "error"]
+OnState = Callable[[State, str], None]  # the second: why, and what to do about it
 
 
 class Lane(StrEnum):
@@ -72,17 +74,16 @@ Event = Delta | Done
 
 
 class Engine(Protocol):
-    """What the API needs of an engine."""
+    """What the service and the API need of an engine."""
 
     num_ctx: int
-    loaded: bool
     expires_at: float | None  # seconds since the epoch; None: never, or not loaded
 
+    @property
+    def loaded(self) -> bool: ...
     async def load(self) -> None: ...
     async def unload(self) -> None: ...
+    async def close(self) -> None: ...
+    async def run(self, jobs: Sequence[Work]) -> None: ...
     def keep(self, seconds: float | None) -> None: ...
     def stream(self, work: Work) -> AsyncGenerator[Event, None]: ...
-    def run(self, jobs: list[Work]) -> Awaitable[None]: ...
-
-
-Blocking = Callable[[Json], bool]

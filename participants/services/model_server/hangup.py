@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -48,7 +49,8 @@ class LinesResponse(Response):
         self._lines = lines
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_hangup(receive, self._send_all(send))
+        with suppress(HungUp):  # the response has begun: there is nobody left to tell
+            await until_hangup(receive, self._send_all(send))
 
     async def _send_all(self, send: Send) -> None:
         try:

@@ -9,6 +9,7 @@ import secrets
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -61,9 +62,7 @@ class Llama:
 
 
 def _open(config: LlamaConfig, socket: Path) -> Any:
-    import xllamacpp
-
-    module = cast(Any, xllamacpp)  # a compiled module without types
+    module: Any = import_module("xllamacpp")  # compiled, without types
     params = module.CommonParams()
     params.model.path = str(config.model_path)
     params.model_alias = {config.model_path.stem}
@@ -84,9 +83,12 @@ def _open(config: LlamaConfig, socket: Path) -> Any:
     return module.Server(params)
 
 
+# As the makers of the default model advise; llama.cpp's own suit larger models.
+DEFAULT_SAMPLING: Json = {"temperature": 0.7, "top_p": 0.8, "top_k": 20, "repeat_penalty": 1.05}
+
+
 def request_of(work: Work, slot: int) -> Json:
     """The engine's request for `work`."""
-    sampling = work.sampling
     request: Json = {
         "stream": True,
         "stream_options": {"include_usage": True},
@@ -95,7 +97,8 @@ def request_of(work: Work, slot: int) -> Json:
         "id_slot": slot,
     }
     request |= {"prompt": work.raw} if work.raw else {"messages": list(work.messages)}
-    request |= {name: value for name, value in msgspec.structs.asdict(sampling).items() if value not in (None, ())}
+    given = {name: value for name, value in msgspec.structs.asdict(work.sampling).items() if value not in (None, ())}
+    request |= DEFAULT_SAMPLING | given
     if work.schema is not None:
         request["json_schema"] = work.schema
     return request

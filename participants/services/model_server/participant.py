@@ -26,11 +26,15 @@ class ModelServerConfig(Section, frozen=True, kw_only=True):
     """model_server.yaml: the embedded model."""
 
     model: Annotated[str, Meta(description="default, small, tiny, or a .gguf file; empty: LOCAL2_EMBEDDED_MODEL.")] = ""
-    port: Annotated[int, Meta(description="Where it serves Ollama's API on loopback; 0: any free port.", ge=0, le=65535)] = 0
+    port: Annotated[
+        int, Meta(description="Where it serves Ollama's API on loopback; 0: any free port.", ge=0, le=65535)
+    ] = 0
     num_ctx: Annotated[int, Meta(description="Tokens of context, shared by what runs at once.", ge=512)] = 8192
     answers_at_once: Annotated[int, Meta(description="Further questions wait.", ge=1, le=8)] = 2
     threads: Annotated[int, Meta(description="0: as many as suit the machine.", ge=0)] = 0
-    batch: Annotated[int, Meta(description="Tokens a step while the prompt is read; a stop waits for one.", ge=16)] = 128
+    batch: Annotated[int, Meta(description="Tokens a step while the prompt is read; a stop waits for one.", ge=16)] = (
+        128
+    )
     keep_alive_s: Annotated[float | None, Meta(description="Unload when idle for so long; null: never.")] = 300.0
     warm: Annotated[bool, Meta(description="Load the model ahead of the first question.")] = True
 

@@ -210,6 +210,6 @@ def _made_up(name: str, schema: Json) -> Any:
     for source in ("enum", "examples"):
         if schema.get(source):
             return schema[source][0]
-    by_type = {"integer": 3, "number": 2.5, "boolean": True, "array": [], "object": {}}
-    by_name = {"url": "https://example.org", "city": "Lisbon", "location": "Lisbon", "date": "2026-05-01"}
+    by_type: Json = {"integer": 3, "number": 2.5, "boolean": True, "array": [], "object": {}}
+    by_name: Json = {"url": "https://example.org", "city": "Lisbon", "location": "Lisbon", "date": "2026-05-01"}
     return schema.get("default", by_type.get(str(schema.get("type")), by_name.get(name, "solar power")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import uvicorn
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 class _QuietServer(uvicorn.Server):
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def capture_signals(self) -> Generator[None, None, None]:
         """Signals belong to the process that we are a part of."""
         yield
 
@@ -25,6 +25,7 @@ async def serve(app: ASGIApp, listener: socket.socket) -> tuple[uvicorn.Server, 
         log_config=None,
         access_log=False,
         lifespan="off",
+        ws="none",
         timeout_graceful_shutdown=1,
         server_header=False,
         date_header=False,

@@ -9,25 +9,21 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
-import structlog
 
 from participants.services.model_server.catalogue import EMBEDDING, Model, model_of
 from participants.services.model_server.errors import EngineUnavailable, WeightsUnavailable
-from participants.services.model_server.generation import Engine, Json
+from participants.services.model_server.generation import Engine, Json, OnState, State
 from participants.services.model_server.weights import resolve
 
 if TYPE_CHECKING:
     import uvicorn
 
     from participants.services.model_server.embed import MiniLm
-    from participants.services.model_server.engine import LlamaEngine
 
-log = structlog.get_logger(__name__)
-State = Literal["absent", "installed", "loading", "ready", "idle", "error"]
-EngineFactory = Callable[[Model, Callable[[State, str], None]], Any]
+EngineFactory = Callable[[Model, OnState], Engine]
 
 
 class EmbeddedConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -63,12 +59,12 @@ class EmbeddedBackend:
         engine_factory: EngineFactory | None = None,
     ) -> None:
         self.config = config or EmbeddedConfig()
-        self.keep_alive_s = self.config.keep_alive_s
         self._on_state = on_state or _ignore
         self._engine_factory = engine_factory or self._llama_engine
+        self._state: State
         self._model, self._state, self._reason = self._first_state()
         self._url = ""
-        self._engine: LlamaEngine | None = None
+        self._engine: Engine | None = None
         self._minilm: MiniLm | None = None
         self._server: uvicorn.Server | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -78,6 +74,11 @@ class EmbeddedBackend:
     def num_ctx(self) -> int:
         """The context that is served, in tokens."""
         return self.config.num_ctx
+
+    @property
+    def keep_alive_s(self) -> float | None:
+        """How long an idle model stays in memory, in seconds; None: for ever."""
+        return self.config.keep_alive_s
 
     def status(self) -> Status:
         """How it is now."""
@@ -163,14 +164,14 @@ class EmbeddedBackend:
 
             model = model_of(EMBEDDING)
             self._need(model)
-            self._minilm = MiniLm(*model.paths)
+            self._minilm = MiniLm(model.paths[0], model.paths[1])
         return await self._minilm.embed(texts, truncate)
 
     def _need(self, model: Model) -> None:
         if not self.is_installed(model):
             raise EngineUnavailable(_how_to_install(model))
 
-    def _llama_engine(self, model: Model, on_state: Callable[[State, str], None]) -> LlamaEngine:
+    def _llama_engine(self, model: Model, on_state: OnState) -> Engine:
         from participants.services.model_server.engine import LlamaEngine
         from participants.services.model_server.llama import LlamaConfig
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class SlotPool:
             slot.key = ""
 
     @asynccontextmanager
-    async def take(self, lane: Lane, key: str, preempt: Callable[[], None] | None = None) -> AsyncIterator[Slot]:
+    async def take(self, lane: Lane, key: str, preempt: Callable[[], None] | None = None) -> AsyncGenerator[Slot, None]:
         """Hold a slot. With `preempt`, this is a warm-up: it is called as soon as anybody else comes."""
         if preempt is None:
             self._preempt_warm_ups()

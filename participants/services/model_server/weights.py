@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,13 +70,14 @@ def install(choice: str | None = None, progress: Progress | None = None) -> Path
     if weights.installed:
         return weights.path
     try:
-        _install(weights.model, progress or _silent)
+        install_model(weights.model, progress or _silent)
     except OSError as error:
         raise WeightsUnavailable(f"could not write the model into {models_folder()}: {error}") from error
     return weights.path
 
 
-def _install(model: Model, progress: Progress) -> None:
+def install_model(model: Model, progress: Progress) -> None:
+    """Bring every file of the model into the cache folder, whole or not at all."""
     folder = models_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with _only_one(folder / f".{model.name.replace(':', '-')}.lock", progress):
@@ -173,7 +174,7 @@ def _write_licence(model: Model, folder: Path) -> None:
 
 
 @contextmanager
-def _only_one(path: Path, progress: Progress) -> Iterator[None]:
+def _only_one(path: Path, progress: Progress) -> Generator[None, None, None]:
     """Hold the lock file; the kernel lets go of it when the process dies."""
     with path.open("w") as lock:
         try:

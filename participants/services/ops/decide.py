@@ -20,7 +20,13 @@ PROXY = "proxy"
 BY_HAND = "BY_HAND"
 """The state of a program that supervisord did not start: seen by its beats, watched, but never killed."""
 _RUNS = frozenset({"STARTING", "RUNNING", "STOPPING", BY_HAND})
-_SUPERVISOR_STATES = {"FATAL": "fatal", "BACKOFF": "backoff", "STOPPED": "stopped", "EXITED": "stopped"}
+_SUPERVISOR_STATES = {
+    "FATAL": "fatal",
+    "BACKOFF": "backoff",
+    "STOPPED": "stopped",
+    "EXITED": "stopped",
+    BY_HAND: "stopped",
+}
 _MOST_DOUBLINGS = 16
 _OWN_BEATS, _QUIET_BEATS, _FEWEST_BEATS = 2.5, 3.0, 5.0
 """In times between two beats: our own is missing; a missing one is shown; the shortest limit. When the proxy

@@ -18,7 +18,7 @@ from msgspec import Meta
 from bus import paths
 from bus.config import Section
 from bus.envelope import Envelope
-from bus.messages.control import Heartbeat, OpsProcess, Presence, Processes, ProcessesRequest
+from bus.messages.control import Heartbeat, OpsProcess, Presence, PresenceRequest, Processes, ProcessesRequest
 from participants.participant import instance_of
 from participants.services.base import BaseService
 from participants.services.ops import decide
@@ -71,6 +71,8 @@ class OpsService(BaseService):
         self._beats: dict[str, Beat] = {}
         self._look = asyncio.Event()
         self._meeting: set[str] = set()
+        self._dying: set[str] = set()
+        self._wedged: set[int] = set()
         self._first_look = True
         self._silence = Silence(self.CONFIG_NAME, self.config.wedged_s, self.system.heartbeat_s, time.monotonic())
         self.bus.on(Heartbeat, self._on_beat)
@@ -83,6 +85,10 @@ class OpsService(BaseService):
         self.spawn(self._rescan_often(), name="rescan")
         self.spawn(self._tick(), name="tick")
         self.spawn(self._sample_often(), name="sample")
+
+    def linked(self) -> None:
+        """Everybody says who they are: only who was heard once can fall silent."""
+        self.bus.publish(PresenceRequest())
 
     def reconfigured(self, before: Any) -> None:
         """The limit may have changed."""
@@ -110,6 +116,7 @@ class OpsService(BaseService):
         last = self._beats.get(presence.name)
         self._beats[presence.name] = decide.presence(last, presence, envelope.sender_id)
         if presence.state != "gone":
+            self._silence.heard(presence.name, presence.pid, time.monotonic())
             self._meet(presence.name, presence.pid)
 
     def _meet(self, name: str, pid: int) -> None:
@@ -143,8 +150,8 @@ class OpsService(BaseService):
         self._say_supervisor("ok")
         for name in decide.removed(self._programs, programs):
             self._forget(name)
-        for program in programs.values():
-            self._take(program)
+        for name in programs.keys() - self._dying:  # whose death is being told, its reason comes first
+            self._take(programs[name])
         self._first_look = False
 
     def _forget(self, name: str) -> None:
@@ -189,12 +196,16 @@ class OpsService(BaseService):
     async def _after_death(self, name: str, pid: int) -> None:
         """Tell, and keep supervisord awake until it has dealt with it."""
         program = self._programs[name]
+        self._dying.add(name)
         cause = self.spawn(self._cause(program, pid), name=f"cause of {name}")
         await asyncio.wait([cause], timeout=_AT_ONCE_S)
-        reason = cause.result() if cause.done() else ""
+        self._dying.discard(name)
+        if pid in self._wedged:  # told only now: through a wedged proxy nothing is heard
+            self._wedged.discard(pid)
+            self._tell(name, Event("wedged", pid, "it was silent, and was killed"))
         if self._known[name].pid == pid:
-            self._known[name] = decide.buried(self._known[name], pid, reason)
-            self._tell(name, Event("died", pid, reason))
+            self._known[name] = decide.buried(self._known[name], pid, cause.result() if cause.done() else "")
+            self._tell(name, Event("died", pid, self._known[name].reason))
         if program.state != decide.BY_HAND:
             await self._wake(program, pid)
         self._look.set()
@@ -252,7 +263,7 @@ class OpsService(BaseService):
             return
         if program.pid != pid or program.state not in ("RUNNING", "STARTING"):
             return
-        self._tell(name, Event("wedged", pid, "it no longer beats"))
+        self._wedged.add(pid)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)
 

@@ -1,0 +1,118 @@
+"""`local2 down`, `status` and `restart`: how is a running stack looked at and changed?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.cli import console
+from gateway.stack import health, processes, ready, settings, startup
+from gateway.stack import layout as places
+from gateway.stack.errors import ExitCode, StackError
+from gateway.stack.layout import Layout
+from gateway.stack.rpc import Program, Supervisor
+from gateway.version import version
+
+_READY_LIMIT_S = 30.0
+_COLOURS = {health.READY: "good", "stopped": "dim", "fatal": "bad", "backoff": "warn", "exited": "warn"}
+
+
+def down(_: Namespace) -> int:
+    """Stop everything; fine where nothing runs."""
+    layout = places.current()
+    if not layout.run.is_dir():
+        console.say("LoCAL2 is not running.")
+        return ExitCode.OK
+    with processes.exclusive(layout, lambda: console.say("Another local2 is at work on this home: waiting for it")):
+        pid = processes.running_pid(layout)
+        if pid is None and not processes.unclean(layout):
+            console.say("LoCAL2 is not running.")
+            return ExitCode.OK
+        processes.stop(layout, lambda program: console.row(program.name, "stopped", "dim"))
+    console.say("Stopped.")
+    return ExitCode.OK
+
+
+def status(_: Namespace) -> int:
+    """One screen: what runs, where, and which model answers; exit code 3 where nothing runs."""
+    layout = places.current()
+    with Supervisor(layout.socket) as supervisor:
+        pid, programs = supervisor.pid(), supervisor.programs()
+    place = settings.place(startup.remembered(layout))
+    answer = health.fetch(place)
+    console.say(f"{console.paint(f'LoCAL2 {version()}', 'bold')}  {place.url}  (supervisord, pid {pid})")
+    states = health.readiness([program.name for program in programs], programs, answer)
+    for program in programs:
+        _row(program, states[program.name])
+    _say_model(answer)
+    console.say(f"Home {layout.home}   logs: local2 logs NAME")
+    return ExitCode.OK if answer is not None else ExitCode.FAILED
+
+
+def restart(options: Namespace) -> int:
+    """Restart the named participants, side by side, and wait until they are ready again."""
+    layout = places.current()
+    names: list[str] = options.names
+    with processes.exclusive(layout, lambda: None), Supervisor(layout.socket) as supervisor:
+        programs = _known(layout, supervisor, names)
+        chosen = [program.name for program in programs if program.name in names or "all" in names]
+        processes.stop_some(
+            supervisor, [program.name for program in programs if program.active and program.name in chosen]
+        )
+        for name in chosen:
+            supervisor.start(name)
+        _wait(layout, supervisor, chosen)
+    return ExitCode.OK
+
+
+def _known(layout: Layout, supervisor: Supervisor, names: list[str]) -> list[Program]:
+    """All programs; one that is not known yet may be a new file in participants/."""
+    programs = supervisor.programs()
+    unknown = set(names) - {program.name for program in programs} - {"all"}
+    if unknown:
+        made = startup.plan(layout, startup.remembered(layout))
+        for name, reason in made.refused.items():
+            console.complain(f"participants/{name} is left out: {reason}")
+        startup.write(layout, made)
+        unknown -= set(supervisor.pick_up())
+    if unknown:
+        there = ", ".join(program.name for program in programs)
+        raise StackError(
+            f"There is no participant {', '.join(sorted(unknown))}.", f"There are: {there}", ExitCode.USAGE
+        )
+    return supervisor.programs()
+
+
+def _wait(layout: Layout, supervisor: Supervisor, names: list[str]) -> None:
+    """Ours are ready when they say so; of a dropped-in program nobody knows what it says of itself."""
+    ours = set(startup.plan(layout, startup.remembered(layout)).names)
+    waiting = ready.Waiting(
+        [name for name in names if name in ours], lambda name, state: console.row(name, state, "good")
+    )
+    place = settings.place(startup.remembered(layout))
+    ready.wait(layout, supervisor, place, waiting, _READY_LIMIT_S, settled=True)
+    for name in names:
+        if name not in ours:
+            console.row(name, "started", "good")
+
+
+def _row(program: Program, state: str) -> None:
+    note = f"pid {program.pid:<8} up {_duration(program.up_s)}" if program.pid else program.problem
+    console.row(program.name, state, _COLOURS.get(state, "warn"), note)
+
+
+def _duration(seconds: int) -> str:
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}"
+
+
+def _say_model(answer: Mapping[str, Any] | None) -> None:
+    if answer is None:
+        console.say("The gateway does not answer: local2 logs gateway")
+        return
+    model = answer.get("model")
+    if isinstance(model, dict):
+        console.say(f"Model: {', '.join(str(value) for value in model.values() if value)}")
+    elif model:
+        console.say(f"Model: {model}")

@@ -1,0 +1,202 @@
+"""`local2` and `local2 up`: how does a stack start, and in the foreground stop again?"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from gateway.cli import browser, console
+from gateway.stack import backend, preflight, processes, ready, settings, startup, weights
+from gateway.stack import layout as places
+from gateway.stack.errors import ExitCode, StackError
+from gateway.stack.layout import Layout
+from gateway.stack.rpc import Program, Supervisor
+from gateway.stack.settings import Place, Wanted
+
+_READY_LIMIT_S = 60.0
+_STOPPING = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGTERM or SIGHUP came: the same as Ctrl-C."""
+
+
+def foreground(options: Namespace) -> int:
+    """Start, wait until all are ready, stay until Ctrl-C, stop everything."""
+    with _signals():
+        layout, process = _start(options)
+        if process is None:
+            return ExitCode.OK
+        return _stay(layout, process)
+
+
+def background(options: Namespace) -> int:
+    """Start, wait until all are ready, leave it running."""
+    with _signals():
+        _, process = _start(options)
+    if process is not None:
+        console.say("It runs in the background: local2 status, local2 down.")
+        process.returncode = 0  # it lives on without us; Popen need not warn of that
+    return ExitCode.OK
+
+
+def _start(options: Namespace) -> tuple[Layout, subprocess.Popen[bytes] | None]:
+    """The started supervisord, or None where the stack ran already."""
+    wanted = settings.wanted(options.web_port, options.model)
+    layout = places.current()
+    places.prepare(layout)
+    with processes.exclusive(layout, lambda: console.say("Another local2 is at work on this home: waiting for it")):
+        running = processes.running_pid(layout)
+        if running is not None:
+            _join(layout, running, wanted, options)
+            return layout, None
+        process = _start_new(layout, wanted, options)
+    return layout, process
+
+
+def _start_new(layout: Layout, wanted: Wanted, options: Namespace) -> subprocess.Popen[bytes]:
+    wanted = settings.settled(wanted)
+    place = settings.place(wanted)
+    startup.clear_leftovers(layout, console.say)
+    preflight.check_space(layout.home)
+    preflight.check_port(place)
+    wanted = _with_model(wanted)
+    made = startup.plan(layout, wanted)
+    for name, reason in made.refused.items():
+        console.complain(f"participants/{name} is left out: {reason}")
+    begun = time.monotonic()
+    try:
+        process = startup.launch(layout, made, wanted)
+        _wait(layout, place, made.names)
+    except BaseException:
+        console.say("Stopping what has started")
+        processes.stop(layout)
+        raise
+    console.say(f"Ready in {time.monotonic() - begun:.1f} s: {console.paint(place.url, 'bold')}")
+    _open(place, options)
+    return process
+
+
+def _wait(layout: Layout, place: Place, names: list[str]) -> dict[str, Any]:
+    waiting = ready.Waiting(names, _report)
+    with Supervisor(layout.socket) as supervisor:
+        return ready.wait(layout, supervisor, place, waiting, _READY_LIMIT_S)
+
+
+def _report(name: str, state: str) -> None:
+    if state == "backoff":
+        console.row(name, "ended", "warn", "it is started again")
+    else:
+        console.row(name, state, "good")
+
+
+def _with_model(wanted: Wanted) -> Wanted:
+    """Find who answers; without an Ollama, bring the embedded weights."""
+    found = backend.find()
+    if found.version:
+        console.say(f"Ollama {found.version} answers at {found.url}")
+    if not found.embedded:
+        return wanted
+    if found.named:
+        console.complain(f"no Ollama answers at {found.url} (OLLAMA_HOST), so the embedded model does.")
+    chosen = _resolve(wanted.model)
+    if not chosen.installed:
+        _install(chosen)
+    console.say(f"The embedded {chosen.name} answers: a small model, for a first impression")
+    return replace(wanted, model=None, embedded=wanted.model)
+
+
+def _resolve(model: str | None) -> weights.Weights:
+    try:
+        return weights.resolve(model)
+    except StackError as error:
+        if model is None:
+            raise
+        raise StackError(
+            f"{model} needs Ollama, and none answers.",
+            f"Start Ollama and `ollama pull {model}`, or choose an embedded model: {', '.join(weights.choices())}",
+            ExitCode.NO_MODEL,
+        ) from error
+
+
+def _install(chosen: weights.Weights) -> None:
+    console.say(
+        f"Fetching the embedded model {chosen.name} ({chosen.size_bytes / 1e6:,.0f} MB, {chosen.licence}) "
+        f"into {chosen.path.parent}, once; Ctrl-C is safe, the next start goes on"
+    )
+    progress = console.Progress("  model")
+    try:
+        weights.install(chosen.choice, progress)
+    finally:
+        progress.end()
+
+
+def _join(layout: Layout, pid: int, wanted: Wanted, options: Namespace) -> None:
+    """The stack runs already: say where, start what stands still, open the page."""
+    before = startup.remembered(layout)
+    place = settings.place(before)
+    if different := wanted.differs(before, place):
+        raise StackError(
+            f"LoCAL2 runs already (supervisord, pid {pid}) with another {different}.",
+            "Stop it first: local2 down",
+            ExitCode.OTHER_SETTINGS,
+        )
+    with Supervisor(layout.socket) as supervisor:
+        programs = supervisor.programs()
+        if any(not program.active for program in programs):
+            supervisor.start_all()
+    if not all(program.state == "RUNNING" for program in programs):
+        _wait(layout, place, [program.name for program in programs if not program.problem])
+    console.say(f"LoCAL2 runs already (supervisord, pid {pid}): {console.paint(place.url, 'bold')}")
+    _open(place, options)
+
+
+def _open(place: Place, options: Namespace) -> None:
+    if not options.headless:
+        browser.open_page(place.url)
+
+
+def _stay(layout: Layout, process: subprocess.Popen[bytes]) -> int:
+    console.say("Ctrl-C stops everything.")
+    try:
+        process.wait()
+    except KeyboardInterrupt:
+        _stop(layout)
+        return ExitCode.OK
+    if process.returncode == 0:
+        console.say("LoCAL2 was stopped from elsewhere.")
+        return ExitCode.OK
+    processes.end_orphans(layout, processes.LIMITS.orphans)
+    raise StackError(f"supervisord ended unexpectedly (exit code {process.returncode}).", "Start again: local2")
+
+
+def _stop(layout: Layout) -> None:
+    console.say("\nStopping (Ctrl-C once more: at once)")
+    try:
+        processes.stop(layout, _stopped)
+    except KeyboardInterrupt:
+        processes.kill_now(layout)
+    console.say("Stopped.")
+
+
+def _stopped(program: Program) -> None:
+    console.row(program.name, "stopped", "dim")
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = {number: signal.signal(number, interrupt) for number in _STOPPING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

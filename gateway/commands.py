@@ -1,0 +1,122 @@
+"""What does the gateway do about each frame of a chat client?"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Coroutine
+from typing import Any, assert_never
+
+import structlog
+
+from bus.client import BusClient
+from bus.envelope import TurnRef
+from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
+from bus.messages.control import Done
+from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
+from gateway import wire
+from gateway.auth import InvalidUser, principal
+from gateway.frames import Refused
+from gateway.hub import Hub
+from gateway.socket import Socket
+
+log = structlog.get_logger()
+NOT_AVAILABLE = {
+    wire.Approve: "No tool of this version asks for approval.",
+    wire.Feedback: "This version does not learn from thumbs yet.",
+    wire.Compact: "This version cannot summarise a conversation yet; older messages are left out as needed.",
+}
+_AWAY = "The conversation store does not answer. Ask again in a moment: the same question is never asked twice."
+
+
+class Commands:
+    """Carries out frames.
+
+    Args:
+        bus: For asking the ledger.
+        hub: Who watches what.
+    """
+
+    def __init__(self, bus: BusClient, hub: Hub) -> None:
+        self._bus, self._hub = bus, hub
+
+    def run(self, socket: Socket, frame: wire.ClientFrame, url_session: str) -> None:
+        """Begin what a frame asks for; it does not wait for any answer.
+
+        Args:
+            socket: The client.
+            frame: What it sent.
+            url_session: The session in its URL, or empty.
+
+        Raises:
+            Refused: With words for the client.
+        """
+        match frame:
+            case wire.Query():
+                self._query(socket, frame, url_session)
+            case wire.Stop():
+                self._begin(socket, self._stop(socket, frame.query_id), "stop")
+            case wire.Resume():
+                key = (socket.user, frame.session_id)
+                self._begin(socket, self._hub.catchup.resume(socket, key, frame.after), "resume")
+            case wire.Approve() | wire.Feedback() | wire.Compact():
+                raise Refused("not_available", NOT_AVAILABLE[type(frame)])
+            case wire.Ping():
+                socket.tell(wire.Pong())
+            case _:
+                assert_never(frame)
+
+    def _begin(self, socket: Socket, work: Coroutine[Any, Any, None], name: str) -> None:
+        socket.pending += 1
+        task = self._bus.spawn(work, name=name)
+        task.add_done_callback(lambda _task: self._finished(socket))
+
+    @staticmethod
+    def _finished(socket: Socket) -> None:
+        socket.pending -= 1
+
+    # ------------------------------------------------------------------ query
+
+    def _query(self, socket: Socket, query: wire.Query, url_session: str) -> None:
+        query_id = query.query_id or uuid.uuid4().hex
+        session_id = query.session_id or url_session or uuid.uuid4().hex
+        if socket.pending >= self._hub.config().max_pending:
+            words = "Too many requests of this connection wait for an answer: ask again in a moment."
+            raise Refused("too_many_requests", words, query_id, session_id)
+        if query.user_id is not None:
+            try:
+                socket.user = principal(query.user_id)
+            except InvalidUser as error:
+                raise Refused("bad_user", str(error), query_id, session_id) from error
+        turn = TurnRef(session_id, socket.user, query_id)
+        self._begin(socket, self._submit(socket, turn, query), "submit")
+
+    async def _submit(self, socket: Socket, turn: TurnRef, query: wire.Query) -> None:
+        key = (turn.user_id, turn.session_id)
+        message = SubmitTurn(query=query.query, model=query.model or "", persona=query.persona or "")
+        timeout_s = self._hub.config().submit_timeout_s
+        self._hub.submitting(socket, key, turn.query_id)
+        try:
+            answer = await self._bus.request(message, TurnAccepted, turn=turn, timeout_s=timeout_s)
+        except RequestFailed as error:
+            self._hub.submitted(turn.query_id)
+            self._hub.refused(key, turn.query_id)
+            socket.tell(wire.Error(error.code, error.message, False, turn.query_id, turn.session_id))
+        except (RequestTimeout, EnvelopeError):
+            self._hub.submitted(turn.query_id)
+            socket.tell(wire.Error("conversation_unavailable", _AWAY, True, turn.query_id, turn.session_id))
+        else:
+            self._hub.submitted(turn.query_id)
+            self._hub.accepted(socket, key, query.query, answer)
+
+    # ------------------------------------------------------------------ stop
+
+    async def _stop(self, socket: Socket, query_id: str) -> None:
+        turn = TurnRef("", socket.user, query_id)
+        try:
+            await self._bus.request(CancelTurn(), Done, turn=turn)
+        except RequestFailed as error:
+            if error.code != "ended":
+                socket.tell(wire.Error(error.code, error.message, False))
+        except (RequestTimeout, EnvelopeError):
+            words = "The conversation store does not answer, so the turn could not be stopped. Try again in a moment."
+            socket.tell(wire.Error("conversation_unavailable", words, True))

@@ -1,0 +1,166 @@
+"""`/api/sessions`: the user's conversations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from bus.client import BusClient
+from bus.envelope import TurnRef
+from bus.messages.control import Done
+from bus.messages.ledger import (
+    CreateSession,
+    DeleteSession,
+    GetSession,
+    ListSessions,
+    RenameSession,
+    Session,
+    SessionInfo,
+    Sessions,
+    TurnInfo,
+)
+from gateway.auth import is_id
+from gateway.frames import LONGEST_ID
+from gateway.routes.replies import user
+
+User = Annotated[str, Depends(user)]
+
+
+class _View(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class SessionView(_View):
+    """One conversation in a list."""
+
+    session_id: str
+    title: str
+    created_at: str
+    updated_at: str
+    turns: int
+    running: bool
+
+
+class SessionList(_View):
+    """Newest first."""
+
+    sessions: list[SessionView]
+
+
+class ToolCallView(_View):
+    """One tool call."""
+
+    call_id: str
+    tool: str
+    args: dict[str, Any]
+    outcome: str
+    result: str
+    sources: list[dict[str, Any]]
+    seconds: float
+
+
+class TurnView(_View):
+    """One turn; for an open one the text is what was journalled so far."""
+
+    query_id: str
+    query: str
+    created_at: str
+    status: str
+    position: int
+    finish_reason: str
+    reason: str
+    code: str
+    retryable: bool
+    answer: str
+    thinking: str
+    tool_calls: list[ToolCallView]
+    model: str
+    demo: bool
+    prompt_tokens: int | None
+    answer_tokens: int | None
+    num_ctx: int | None
+    left_out: int
+    first_token_s: float | None
+    seconds: float | None
+
+
+class SessionDetail(_View):
+    """A conversation with its turns, oldest first."""
+
+    session: SessionView
+    turns: list[TurnView]
+
+
+class NewSession(BaseModel):
+    """The body of POST; all of it may be left out."""
+
+    session_id: str | None = None
+    title: Annotated[str, Field(max_length=200)] = ""
+
+
+class Rename(BaseModel):
+    """The body of PATCH."""
+
+    title: str = Field(min_length=1, max_length=200)
+
+
+def turn_view(turn: TurnInfo) -> TurnView:
+    """The ledger's turn and its end as one flat object."""
+    end = {name: getattr(turn.end, name) for name in turn.end.__struct_fields__ if name not in ("status", "tool_calls")}
+    calls = [ToolCallView.model_validate(call) for call in turn.end.tool_calls]
+    return TurnView(
+        query_id=turn.query_id,
+        query=turn.query,
+        created_at=turn.created_at,
+        status=turn.status,
+        position=turn.position,
+        tool_calls=calls,
+        **end,
+    )
+
+
+def router(bus: BusClient) -> APIRouter:
+    """The routes; all are answered by the turn ledger."""
+    routes = APIRouter(prefix="/api/sessions")
+
+    @routes.get("")
+    async def list_sessions(
+        who: User, limit: Annotated[int, Query(ge=1, le=1000)] = 200, before: str = ""
+    ) -> SessionList:
+        answer = await bus.request(ListSessions(limit=limit, before=before), Sessions, turn=TurnRef(user_id=who))
+        return SessionList.model_validate(answer)
+
+    @routes.post("", status_code=201)
+    async def create_session(who: User, body: NewSession | None = None) -> SessionView:
+        wanted = body or NewSession()
+        turn = TurnRef(_checked(wanted.session_id), who, "")
+        answer = await bus.request(CreateSession(title=wanted.title), Session, turn=turn)
+        return _summary(answer.session)
+
+    @routes.get("/{session_id}")
+    async def get_session(session_id: str, who: User) -> SessionDetail:
+        answer = await bus.request(GetSession(), Session, turn=TurnRef(session_id, who, ""))
+        return SessionDetail(session=_summary(answer.session), turns=[turn_view(turn) for turn in answer.turns])
+
+    @routes.patch("/{session_id}", status_code=204)
+    async def rename_session(session_id: str, body: Rename, who: User) -> Response:
+        await bus.request(RenameSession(title=body.title), Done, turn=TurnRef(session_id, who, ""))
+        return Response(status_code=204)
+
+    @routes.delete("/{session_id}", status_code=204)
+    async def delete_session(session_id: str, who: User) -> Response:
+        await bus.request(DeleteSession(), Done, turn=TurnRef(session_id, who, ""))
+        return Response(status_code=204)
+
+    return routes
+
+
+def _summary(session: SessionInfo) -> SessionView:
+    return SessionView.model_validate(session)
+
+
+def _checked(session_id: str | None) -> str:
+    """An id that may be used, or nothing: the ledger then makes one."""
+    return session_id if session_id is not None and is_id(session_id, LONGEST_ID) else ""

@@ -1,0 +1,204 @@
+"""Which settings are there, where does each value come from, and how is one changed?
+
+Read from the participants' config structs; what a user changes goes to `$LOCAL2_HOME/config`, and
+only that: a value equal to the default is taken out again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import structlog
+import yaml
+from msgspec import Meta, Struct
+
+from bus import config, paths
+from bus.config import Section
+from bus.errors import ConfigError
+
+log = structlog.get_logger()
+
+SECTIONS = {
+    "system": "bus.config:SystemConfig",
+    "bus": "bus.config:BusConfig",
+    "gateway": "gateway.config:GatewayConfig",
+    "models": "participants.models:ModelsConfig",
+    "generator": "participants.agents.generator.config:GeneratorConfig",
+    "tool_dispatcher": "participants.agents.generator.config:ToolDispatcherConfig",
+    "conversation": "participants.services.conversation.config:ConversationConfig",
+    "model_server": "participants.services.model_server.participant:ModelServerConfig",
+    "ops": "participants.services.ops.service:OpsConfig",
+    "datetime": "participants.tools.base:ToolConfig",
+}
+"""Section to its struct; imported when first asked for, so none of these may bring a heavy library."""
+
+_SECRET = re.compile(r"(^|_)(secret|token|password|key)$")
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """One key of one section."""
+
+    section: str
+    key: str
+    value: Any
+    default: Any
+    source: str
+    """default, user, or the environment variable that sets it."""
+    description: str
+    type: str
+    choices: list[Any] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+class Problem(Struct, frozen=True):
+    """A yaml that cannot be used as it is; what it holds is not in force."""
+
+    section: str
+    message: str
+
+
+class UnknownSection(Exception):
+    """There is no section of that name."""
+
+
+def struct_of(section: str) -> type[Section]:
+    """The section's struct.
+
+    Raises:
+        UnknownSection: There is none.
+    """
+    where = SECTIONS.get(section)
+    if where is None:
+        raise UnknownSection(section)
+    module, _, name = where.partition(":")
+    return cast("type[Section]", getattr(importlib.import_module(module), name))
+
+
+def read_all() -> tuple[list[Setting], list[Problem]]:
+    """All settings of all sections, and which files are in the way. Reads files."""
+    settings: list[Setting] = []
+    problems: list[Problem] = []
+    for section in SECTIONS:
+        found, problem = read(section)
+        settings += found
+        problems += [problem] if problem is not None else []
+    return settings, problems
+
+
+def read(section: str) -> tuple[list[Setting], Problem | None]:
+    """The settings of one section.
+
+    Raises:
+        UnknownSection: There is none.
+    """
+    kind = struct_of(section)
+    try:
+        defaults, user = _files(section)
+        loaded = config.load(section, kind)
+        problem = None
+    except ConfigError as error:
+        defaults, user = config.read_yaml(_default_file(section)), {}
+        loaded = config.convert(defaults, kind, section)
+        problem = Problem(section, str(error))
+    env = {key: variable for variable, key, _value in config.environment(section)}
+    initial = config.convert(defaults, kind, section)
+    return [_setting(section, field, loaded, initial, user, env) for field in msgspec.structs.fields(kind)], problem
+
+
+def change(section: str, changes: dict[str, Any]) -> None:
+    """Save what a user changed. Writes a file.
+
+    Raises:
+        UnknownSection: There is none.
+        ConfigError: A value is not allowed; it names the key and what is expected. Nothing is written then.
+    """
+    kind = struct_of(section)
+    defaults, user = _files(section)
+    target = paths.config_dir() / f"{section}.yaml"
+    merged = {**user, **changes}
+    initial = msgspec.to_builtins(config.convert(defaults, kind, section))
+    kept = {key: value for key, value in merged.items() if key not in initial or value != initial[key]}
+    config.convert(config.merge(defaults, kept), kind, target.name)
+    _write(target, kept)
+
+
+def _files(section: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    return config.read_yaml(_default_file(section)), config.read_yaml(paths.config_dir() / f"{section}.yaml")
+
+
+def _default_file(section: str) -> Path:
+    return paths.defaults_dir() / "config" / f"{section}.yaml"
+
+
+def _setting(
+    section: str, field: Any, loaded: Section, initial: Section, user: dict[str, Any], env: dict[str, str]
+) -> Setting:
+    name = str(field.encode_name)
+    about = _about(field.type)
+    secret = _SECRET.search(name) is not None
+    kind, choices = type_name(field.type)
+    source = env.get(name) or ("user" if name in user else "default")
+    return Setting(
+        section=section,
+        key=name,
+        value=None if secret else msgspec.to_builtins(getattr(loaded, field.name)),
+        default=None if secret else msgspec.to_builtins(getattr(initial, field.name)),
+        source=source,
+        description=about.description or "",
+        type=kind,
+        choices=choices,
+        minimum=about.ge if about.ge is not None else about.gt,
+        maximum=about.le if about.le is not None else about.lt,
+    )
+
+
+def _about(annotation: Any) -> Meta:
+    metas = [item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Meta)]
+    return metas[0] if metas else Meta()
+
+
+def type_name(annotation: Any) -> tuple[str, list[Any] | None]:
+    """A plain word for a field's type, and the values it is chosen from, if any."""
+    kinds = msgspec.inspect.type_info(annotation)
+    while isinstance(kinds, msgspec.inspect.Metadata):
+        kinds = kinds.type
+    if isinstance(kinds, msgspec.inspect.UnionType):
+        inner = [kind for kind in kinds.types if not isinstance(kind, msgspec.inspect.NoneType)]
+        return f"{_word(inner[0])} or null", None
+    if isinstance(kinds, msgspec.inspect.LiteralType):
+        return "str", list(kinds.values)
+    return _word(kinds), None
+
+
+def _word(kind: msgspec.inspect.Type) -> str:
+    words = {
+        msgspec.inspect.BoolType: "bool",
+        msgspec.inspect.IntType: "int",
+        msgspec.inspect.FloatType: "float",
+        msgspec.inspect.StrType: "str",
+        msgspec.inspect.ListType: "list",
+        msgspec.inspect.VarTupleType: "list",
+    }
+    return words.get(type(kind), "dict")
+
+
+def _write(target: Path, values: dict[str, Any]) -> None:
+    """Whole or not at all, readable by the user alone."""
+    paths.private(target.parent)
+    text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False) if values else ""
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except OSError as error:
+        raise ConfigError(str(target), "", f"cannot be written: {error.strerror}") from error

@@ -1,0 +1,236 @@
+"""Which processes belong to this home's stack, and how do they begin and end?
+
+Participants end by themselves when their supervisord dies; what is here waits for that and
+helps where it takes too long.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from gateway.stack.errors import StackError, Unreachable
+from gateway.stack.layout import Layout, unusable
+from gateway.stack.rpc import Program, Supervisor
+
+_POLL_S = 0.02
+_LAST = "proxy"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long each step of starting and stopping may take, in seconds."""
+
+    supervisord_up: float = 15.0
+    programs_down: float = 13.0
+    """A little more than the stopwaitsecs of a program, after which supervisord kills it."""
+    supervisord_down: float = 5.0
+    orphans: float = 12.0
+    lock: float = 90.0
+
+
+LIMITS = Limits()
+
+
+@contextmanager
+def exclusive(layout: Layout, waiting: Callable[[], None], limit_s: float = LIMITS.lock) -> Iterator[None]:
+    """Be the only one that starts or stops this stack.
+
+    Args:
+        layout: The stack.
+        waiting: Called once where somebody else is at it.
+        limit_s: How long to wait for them.
+    """
+    try:
+        handle = layout.lock.open("w")
+    except OSError as error:
+        raise unusable(layout.run, error) from error
+    with handle:
+        if not _locked(handle.fileno()):
+            waiting()
+            if not until(lambda: _locked(handle.fileno()), limit_s):
+                raise StackError("Another local2 has been starting or stopping this stack for too long.")
+        yield
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def until(condition: Callable[[], bool], limit_s: float, poll_s: float = _POLL_S) -> bool:
+    """Whether `condition` came true within `limit_s` seconds."""
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(poll_s)
+    return True
+
+
+def running_pid(layout: Layout) -> int | None:
+    """The pid of the supervisord that answers for this home."""
+    try:
+        with Supervisor(layout.socket) as supervisor:
+            return supervisor.pid()
+    except Unreachable:
+        return None
+
+
+def launch(layout: Layout) -> subprocess.Popen[bytes]:
+    """Start supervisord in a session of its own, so that a Ctrl-C does not reach it.
+
+    Raises:
+        StackError: It ended at once, or does not answer.
+    """
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
+    with layout.output.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
+        )
+    up = until(lambda: process.poll() is not None or running_pid(layout) == process.pid, LIMITS.supervisord_up)
+    if process.poll() is None and up:
+        return process
+    process.kill()
+    process.wait()
+    raise StackError("supervisord could not start:\n" + indent(tail(layout.output, 8)))
+
+
+def stop(layout: Layout, each: Callable[[Program], None] = lambda _: None) -> None:
+    """End everything: participants, the proxy last, then supervisord, then what is left over.
+
+    Args:
+        layout: The stack.
+        each: Called with each program once it has ended.
+    """
+    pid = running_pid(layout) or silent_pid(layout)
+    try:
+        with Supervisor(layout.socket) as supervisor:
+            stop_programs(supervisor, each)
+            supervisor.shutdown()
+        # Each question wakes supervisord's loop, which otherwise looks up once a second.
+        until(lambda: running_pid(layout) is None, LIMITS.supervisord_down)
+    except Unreachable:
+        pass  # it hangs, or somebody else has just ended it
+    if pid is not None and not _ended(pid, LIMITS.supervisord_down):
+        kill_now(layout)
+    end_orphans(layout, LIMITS.supervisord_down)
+    for left in (layout.pidfile, layout.started_with):
+        left.unlink(missing_ok=True)
+
+
+def stop_programs(supervisor: Supervisor, each: Callable[[Program], None] = lambda _: None) -> None:
+    """Stop all programs side by side, and the proxy when the others have said goodbye."""
+    names = [program.name for program in supervisor.programs() if program.active]
+    for wave in ([name for name in names if name != _LAST], [name for name in names if name == _LAST]):
+        stop_some(supervisor, wave, each)
+
+
+def stop_some(supervisor: Supervisor, names: list[str], each: Callable[[Program], None] = lambda _: None) -> None:
+    """Stop these programs side by side and wait until they have ended."""
+    for name in names:
+        supervisor.stop(name)
+    waiting = set(names)
+
+    def all_down() -> bool:
+        for program in supervisor.programs():
+            if program.name in waiting and not program.active:
+                waiting.discard(program.name)
+                each(program)
+        return not waiting
+
+    until(all_down, LIMITS.programs_down)
+
+
+def kill_now(layout: Layout) -> None:
+    """End supervisord and its children without asking."""
+    pid = running_pid(layout) or silent_pid(layout)
+    victims = orphans(layout)
+    if pid is not None and psutil.pid_exists(pid):
+        victims.insert(0, psutil.Process(pid))
+    for victim in victims:
+        with suppress(psutil.NoSuchProcess):
+            victim.kill()
+    psutil.wait_procs(victims, timeout=LIMITS.supervisord_down)
+
+
+def unclean(layout: Layout) -> bool:
+    """Whether the last supervisord of this home was killed: an orderly end removes the pid file."""
+    return layout.pidfile.exists()
+
+
+def end_orphans(layout: Layout, patience_s: float) -> int:
+    """Wait for children of a dead supervisord to end, then end them; how many there were."""
+    left = orphans(layout)
+    _, alive = psutil.wait_procs(left, timeout=patience_s)
+    for act in (psutil.Process.terminate, psutil.Process.kill):
+        for process in alive:
+            with suppress(psutil.NoSuchProcess):
+                act(process)
+        _, alive = psutil.wait_procs(alive, timeout=3)
+    return len(left)
+
+
+def orphans(layout: Layout) -> list[psutil.Process]:
+    """Processes that a supervisord of this home started: it gives each its own address."""
+    mine = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
+    server = f"unix://{layout.socket}"
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid not in mine and _environment(process).get("SUPERVISOR_SERVER_URL") == server
+    ]
+
+
+def _environment(process: psutil.Process) -> dict[str, str]:
+    try:
+        return process.environ()
+    except (psutil.Error, OSError):
+        return {}
+
+
+def silent_pid(layout: Layout) -> int | None:
+    """The pid of a supervisord of this home that lives but does not answer."""
+    try:
+        process = psutil.Process(int(layout.pidfile.read_text(encoding="ascii")))
+        return process.pid if any("supervisor" in part for part in process.cmdline()) else None
+    except (OSError, ValueError, psutil.Error):
+        return None
+
+
+def _ended(pid: int, limit_s: float) -> bool:
+    try:
+        psutil.Process(pid).wait(limit_s)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+def tail(path: Path, lines: int) -> list[str]:
+    """The last lines of a log; empty where there is none."""
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, path.stat().st_size - 32_768))
+            text = log.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:] if lines > 0 else []
+
+
+def indent(lines: list[str]) -> str:
+    return "\n".join(f"    {line}" for line in lines)

@@ -1,0 +1,142 @@
+// How is a question typed and sent? Enter sends, Shift+Enter starts a line, and what an input method still
+// composes is nobody's business.
+
+import { ArrowUp, Square } from "lucide-react";
+import {
+  type KeyboardEvent,
+  type Ref,
+  useEffect,
+  useImperativeHandle,
+  useRef,
+  useState,
+} from "react";
+
+import { readDraft, writeDraft } from "../state/drafts";
+
+export interface ComposerHandle {
+  /** Put words into the field, for the user to change or send. */
+  fill: (text: string) => void;
+}
+
+interface ComposerProps {
+  /** Whose draft it is; null for the chat that does not exist yet. */
+  sessionId: string | null;
+  connected: boolean;
+  /** A turn runs: it can be stopped, and the next question will wait for it. */
+  running: boolean;
+  /** Resolves to whether it was taken; the draft stays where not. */
+  onSend: (text: string) => Promise<boolean> | boolean;
+  onStop: () => void;
+  ref?: Ref<ComposerHandle>;
+}
+
+/** Some browsers report the Enter that ends a composition only by this code. */
+const COMPOSING_KEY = 229;
+
+export function isSubmit(event: KeyboardEvent): boolean {
+  return (
+    event.key === "Enter" &&
+    !event.shiftKey &&
+    !event.nativeEvent.isComposing &&
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only sign of it in Safari
+    event.keyCode !== COMPOSING_KEY
+  );
+}
+
+export function Composer(props: ComposerProps) {
+  const { sessionId, connected, running, onSend, onStop, ref } = props;
+  const [text, setText] = useState(() => readDraft(sessionId));
+  const [busy, setBusy] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+
+  const change = (value: string) => {
+    setText(value);
+    writeDraft(sessionId, value);
+  };
+  useImperativeHandle(ref, () => ({
+    fill: (value) => {
+      change(value);
+      field.current?.focus();
+    },
+  }));
+  // As high as its text; the style sheet has the limit, beyond which it scrolls.
+  useEffect(() => {
+    const area = field.current;
+    if (area !== null) {
+      area.style.height = "auto";
+      area.style.height = `${area.scrollHeight}px`;
+    }
+  }, [text]);
+
+  const ready = text.trim() !== "" && connected && !busy;
+  const send = async () => {
+    if (!ready) {
+      return;
+    }
+    setBusy(true);
+    const taken = await onSend(text.trim());
+    setBusy(false);
+    if (taken) {
+      change("");
+    }
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        ref={field}
+        rows={1}
+        dir="auto"
+        aria-label="Your question"
+        placeholder={running ? "Ask the next question" : "Ask anything"}
+        value={text}
+        // A chat is opened to write in it.
+        // eslint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus={matchMedia("(hover: hover)").matches}
+        onChange={(event) => change(event.target.value)}
+        onKeyDown={(event) => {
+          if (isSubmit(event)) {
+            event.preventDefault();
+            void send();
+          }
+        }}
+      />
+      <div className="composer-foot">
+        <span className="composer-hint">{hint(connected, running)}</span>
+        {running && (
+          <button
+            type="button"
+            className="round-button stop"
+            aria-label="Stop the answer"
+            title="Stop the answer"
+            onClick={onStop}
+          >
+            <Square size={13} fill="currentColor" aria-hidden />
+          </button>
+        )}
+        <button
+          type="submit"
+          className="round-button send"
+          aria-label={running ? "Queue the question" : "Send the question"}
+          title={running ? "Queue the question" : "Send the question"}
+          disabled={!ready}
+        >
+          <ArrowUp size={19} strokeWidth={2.4} aria-hidden />
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function hint(connected: boolean, running: boolean): string {
+  if (!connected) {
+    return "Not connected. What you type is kept.";
+  }
+  return running ? "The next question waits for this answer." : "";
+}

@@ -1,0 +1,172 @@
+// What runs, and which models are there?
+
+import { rest } from "../connection/rest";
+import { bytes, duration, humanised } from "../state/words";
+import type { ParticipantInfo, RoleInfo, Models } from "../wire/rest";
+import { WithCode } from "./chips";
+import { usePolling } from "./use-polling";
+
+const EVERY_MS = 2000;
+
+export default function StatusPage() {
+  const participants = usePolling(rest.participants, EVERY_MS);
+  const models = usePolling(rest.models, EVERY_MS);
+  const error = participants.error || models.error;
+  return (
+    <main className="page">
+      <div className="page-column">
+        <h1>Status</h1>
+        {error !== "" && (
+          <p className="page-error" role="alert">
+            {error}
+          </p>
+        )}
+        {models.value !== null && <ModelsSection models={models.value} />}
+        {participants.value !== null && <Participants list={participants.value} />}
+      </div>
+    </main>
+  );
+}
+
+function ModelsSection({ models }: { models: Models }) {
+  const { backend } = models;
+  return (
+    <>
+      <section className="card" aria-labelledby="backend">
+        <h2 id="backend">Models</h2>
+        <p className="backend">
+          <State state={backend.kind === "none" ? "down" : backend.state} />
+          <strong>{BACKENDS[backend.kind] ?? humanised(backend.kind)}</strong>
+          {backend.url !== "" && <code>{backend.url}</code>}
+          {backend.demo && <span className="demo-tag">demo</span>}
+        </p>
+        {backend.message !== "" && (
+          <p className="muted">
+            <WithCode text={backend.message} />
+          </p>
+        )}
+        <Roles roles={models.roles} />
+        <h3>Installed</h3>
+        {models.models.length === 0 ? (
+          <p className="muted">None yet.</p>
+        ) : (
+          <ul className="model-list">
+            {models.models.map((model) => (
+              <li key={model.name}>
+                <code>{model.name}</code>
+                {model.size_bytes !== null && (
+                  <span className="muted">{bytes(model.size_bytes)}</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
+  );
+}
+
+const BACKENDS: Record<string, string> = {
+  ollama: "Ollama",
+  embedded: "Embedded model",
+  none: "No model server",
+};
+
+function Roles({ roles }: { roles: readonly RoleInfo[] }) {
+  return (
+    <div className="table-scroll">
+      <table className="data">
+        <thead>
+          <tr>
+            <th scope="col">Role</th>
+            <th scope="col">Model</th>
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {roles.map((role) => (
+            <tr key={role.role}>
+              <th scope="row">{role.role}</th>
+              <td>
+                <code>{role.model || "–"}</code>
+              </td>
+              <td>
+                <State state={role.available ? "ready" : "missing"} />
+                {role.hint !== "" && (
+                  <span className="muted hint">
+                    <WithCode text={role.hint} />
+                  </span>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Participants({ list }: { list: readonly ParticipantInfo[] }) {
+  return (
+    <section className="card" aria-labelledby="participants">
+      <h2 id="participants">Participants</h2>
+      <div className="table-scroll">
+        <table className="data">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">State</th>
+              <th scope="col">Kind</th>
+              <th scope="col">Tool</th>
+              <th scope="col" className="number">
+                Process
+              </th>
+              <th scope="col" className="number">
+                Up for
+              </th>
+              <th scope="col" className="number">
+                Restarts
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((participant) => (
+              <Row key={`${participant.name} ${participant.pid ?? ""}`} one={participant} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Row({ one }: { one: ParticipantInfo }) {
+  return (
+    <tr>
+      <th scope="row" title={`Sender ${one.sender_id}`}>
+        {one.name}
+      </th>
+      <td>
+        <State state={one.state} />
+      </td>
+      <td className="muted">{one.kind}</td>
+      <td>{one.tool === null || one.tool === "" ? "" : <code>{one.tool}</code>}</td>
+      <td className="number">{one.pid ?? "–"}</td>
+      <td className="number">{one.uptime_s === null ? "–" : duration(one.uptime_s)}</td>
+      <td className="number">{one.restarts}</td>
+    </tr>
+  );
+}
+
+const GOOD = new Set(["ready", "running", "idle", "ok"]);
+const BAD = new Set(["down", "fatal", "failed", "missing", "exited", "stopped", "lost"]);
+
+function State({ state }: { state: string }) {
+  const name = state.toLowerCase();
+  const tone = GOOD.has(name) ? "good" : BAD.has(name) ? "bad" : "between";
+  return (
+    <span className="state" data-tone={tone}>
+      {humanised(state)}
+    </span>
+  );
+}

@@ -1,0 +1,91 @@
+// How is one turn shown? The question, then the answer's parts, then how it ended.
+
+import { CircleAlert, RotateCcw } from "lucide-react";
+import { memo } from "react";
+
+import { viewOf } from "../parts";
+import type { Turn } from "../state/model";
+import { partsOf } from "../state/parts";
+import { canRetry, isSettled } from "../state/selectors";
+import { endWords, progressOf } from "../state/words";
+import { useClient } from "./context";
+import { TurnFooter } from "./turn-footer";
+
+export const TurnView = memo(function TurnView({ turn }: { turn: Turn }) {
+  return (
+    <article className="turn" aria-busy={!isSettled(turn)}>
+      <div className="question" dir="auto">
+        <span className="visually-hidden">You asked: </span>
+        {turn.query}
+      </div>
+      <div className="reply">
+        <h3 className="visually-hidden">Answer</h3>
+        {partsOf(turn).map((part) => {
+          const View = viewOf(part.kind);
+          return <View key={part.key} part={part} />;
+        })}
+        <Progress turn={turn} />
+        <End turn={turn} />
+        <TurnFooter turn={turn} />
+      </div>
+    </article>
+  );
+});
+
+/** What happens while no text comes. */
+function Progress({ turn }: { turn: Turn }) {
+  const text = turn.answer !== "" || (turn.thinking !== "" && turn.toolCalls.length === 0);
+  if (isSettled(turn) || (text && turn.note === "" && !turn.stopping)) {
+    return null;
+  }
+  const waiting = turn.phase === "queued" || turn.phase === "sending";
+  return (
+    <div className="progress" data-waiting={waiting}>
+      <span className="pulse" aria-hidden />
+      <span className="shimmer">{progressOf(turn)}…</span>
+      {turn.note !== "" && <span className="muted">{turn.note}</span>}
+      {turn.phase === "queued" && <Withdraw turn={turn} />}
+    </div>
+  );
+}
+
+function Withdraw({ turn }: { turn: Turn }) {
+  const client = useClient();
+  return (
+    <button type="button" className="link-button" onClick={() => client.stopTurn(turn)}>
+      Cancel
+    </button>
+  );
+}
+
+function End({ turn }: { turn: Turn }) {
+  const words = endWords(turn);
+  if (words === null) {
+    return null;
+  }
+  return (
+    <div
+      className="ending"
+      data-tone={words.tone}
+      role={words.tone === "error" ? "alert" : undefined}
+    >
+      {words.tone === "error" && <CircleAlert size={16} aria-hidden />}
+      <span dir="auto">{words.text}</span>
+      {canRetry(turn) && <Retry turn={turn} />}
+    </div>
+  );
+}
+
+function Retry({ turn }: { turn: Turn }) {
+  const client = useClient();
+  return (
+    <button
+      type="button"
+      className="button small"
+      onClick={() => client.ask(turn.sessionId, turn.query)}
+    >
+      <RotateCcw size={14} aria-hidden />
+      Retry
+    </button>
+  );
+}

@@ -1,0 +1,356 @@
+// What does the UI ask of the gateway, and how do its answers become state?
+
+import { hasGap, lastPosition, openSessionIds } from "../state/selectors";
+import type { Turn } from "../state/model";
+import type { Store } from "../state/store";
+import type { ClientFrame, Resume, ServerEvent } from "../wire/generated";
+import { newId } from "./ids";
+import { Link, type SocketFactory } from "./link";
+import { Outbox } from "./outbox";
+import { messageOf, type Rest, RestError } from "./rest";
+import { Watch } from "./watch";
+
+const GAP_RESUME_MS = 500;
+const HOUSEKEEPING_MS = 5000;
+
+export interface ClientOptions {
+  store: Store;
+  rest: Rest;
+  url: string;
+  makeSocket?: SocketFactory;
+  now?: () => number;
+  /** Calls back once, soon: frames that came meanwhile are applied together. */
+  soon?: (run: () => void) => void;
+}
+
+export class ChatClient {
+  readonly rest: Rest;
+  private readonly store: Store;
+  private readonly link: Link;
+  private readonly outbox = new Outbox();
+  private readonly watches = new Map<string, Watch>();
+  private readonly now: () => number;
+  private readonly soon: (run: () => void) => void;
+  private arrived: ServerEvent[] = [];
+  private housekeeping: ReturnType<typeof setInterval> | undefined;
+  private current: string | null = null;
+
+  constructor(options: ClientOptions) {
+    this.store = options.store;
+    this.rest = options.rest;
+    this.now = options.now ?? Date.now;
+    this.soon = options.soon ?? nextFrame;
+    this.link = new Link(
+      options.url,
+      {
+        onState: (link) => this.store.dispatch({ type: "link", link }),
+        onOpen: () => this.opened(),
+        onFrame: (frame) => this.received(frame),
+      },
+      options.makeSocket,
+    );
+  }
+
+  start(): void {
+    this.link.start();
+    this.housekeeping = setInterval(() => this.tidy(), HOUSEKEEPING_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.housekeeping);
+    this.link.stop();
+  }
+
+  hurry(): void {
+    this.link.hurry();
+  }
+
+  // -------------------------------------------------------------------------- what the user does
+
+  /** Show a session: fetch it, and follow it from here on. */
+  open(sessionId: string | null): void {
+    this.current = sessionId;
+    if (sessionId !== null && !this.watches.has(sessionId)) {
+      this.watches.set(sessionId, new Watch());
+      this.store.dispatch({ type: "session_loading", sessionId });
+      if (this.link.isOpen) {
+        void this.sync(sessionId);
+      }
+    }
+  }
+
+  reload(sessionId: string): void {
+    this.store.dispatch({ type: "session_loading", sessionId });
+    void this.sync(sessionId);
+  }
+
+  /** A new session, empty and known; rejects with words where the gateway does not make one. */
+  async createSession(): Promise<string> {
+    const sessionId = await this.rest.createSession();
+    this.watches.set(sessionId, new Watch());
+    this.store.dispatch({ type: "session_created", sessionId });
+    return sessionId;
+  }
+
+  ask(sessionId: string, query: string): string {
+    const queryId = newId();
+    const at = this.now();
+    const frame: ClientFrame = {
+      type: "query",
+      query,
+      session_id: sessionId,
+      query_id: queryId,
+    };
+    this.store.dispatch({
+      type: "asked",
+      queryId,
+      sessionId,
+      query,
+      createdAt: new Date(at).toISOString(),
+    });
+    this.outbox.add(queryId, frame, at);
+    this.link.send(frame);
+    return queryId;
+  }
+
+  stopTurn(turn: Turn): void {
+    const { queryId, sessionId } = turn;
+    if (!this.link.isOpen && this.outbox.remove(queryId)) {
+      this.store.dispatch({ type: "withdrawn", queryId, sessionId });
+      return;
+    }
+    this.store.dispatch({ type: "stopping", queryId, sessionId });
+    this.link.send({ type: "stop", query_id: queryId });
+  }
+
+  approve(sessionId: string, approvalId: string, approved: boolean): void {
+    if (this.link.send({ type: "approve", approval_id: approvalId, approved })) {
+      this.store.dispatch({ type: "approval_answered", sessionId, approvalId, approved });
+    } else {
+      this.notice("Not connected: the approval was not sent. Try again in a moment.");
+    }
+  }
+
+  async rename(sessionId: string, title: string): Promise<void> {
+    await this.rest.renameSession(sessionId, title);
+    this.store.dispatch({ type: "session_renamed", sessionId, title });
+  }
+
+  async remove(sessionId: string): Promise<void> {
+    await this.rest.deleteSession(sessionId);
+    this.watches.delete(sessionId);
+    this.store.dispatch({ type: "session_deleted", sessionId });
+  }
+
+  notice(text: string): void {
+    this.store.dispatch({ type: "notice", text });
+  }
+
+  // -------------------------------------------------------------------------- what is looked up
+
+  async refreshList(): Promise<void> {
+    await this.look(async () =>
+      this.store.dispatch({ type: "listed", list: await this.rest.sessions() }),
+    );
+  }
+
+  async refreshModels(): Promise<void> {
+    await this.look(async () =>
+      this.store.dispatch({ type: "models", models: await this.rest.models() }),
+    );
+  }
+
+  async refreshHealth(): Promise<void> {
+    await this.look(async () =>
+      this.store.dispatch({ type: "health", health: await this.rest.health() }),
+    );
+  }
+
+  // What the sidebar and the chips show is asked for again anyway; the link says that nobody answers.
+  private async look(lookUp: () => Promise<void>): Promise<void> {
+    try {
+      await lookUp();
+    } catch (error) {
+      if (!(error instanceof RestError)) {
+        throw error;
+      }
+    }
+  }
+
+  private refreshAll(): void {
+    void this.refreshList();
+    void this.refreshModels();
+    void this.refreshHealth();
+  }
+
+  // -------------------------------------------------------------------------- the link
+
+  private opened(): void {
+    const sessions = new Set(openSessionIds(this.store.get()));
+    if (this.current !== null) {
+      sessions.add(this.current);
+    }
+    this.forgetOthers(sessions);
+    for (const sessionId of sessions) {
+      void this.sync(sessionId);
+    }
+    this.sendWaiting(true);
+    this.refreshAll();
+  }
+
+  // A session that is neither shown nor running is fetched again when it is next opened.
+  private forgetOthers(kept: ReadonlySet<string>): void {
+    for (const sessionId of this.watches.keys()) {
+      if (!kept.has(sessionId)) {
+        this.watches.delete(sessionId);
+      }
+    }
+  }
+
+  private sendWaiting(reconnected: boolean): void {
+    for (const frame of this.outbox.due(this.now(), reconnected)) {
+      this.link.send(frame);
+    }
+    if (reconnected) {
+      this.repeatStops();
+    }
+  }
+
+  private repeatStops(): void {
+    for (const session of Object.values(this.store.get().sessions)) {
+      for (const turn of session.turns) {
+        if (turn.stopping && turn.ending === null) {
+          this.link.send({ type: "stop", query_id: turn.queryId });
+        }
+      }
+    }
+  }
+
+  private tidy(): void {
+    if (!this.link.isOpen) {
+      return;
+    }
+    this.sendWaiting(false);
+    for (const sessionId of this.watches.keys()) {
+      this.mend(sessionId);
+    }
+    const { models, health } = this.store.get();
+    if (models?.backend.state !== "ready") {
+      void this.refreshModels();
+    }
+    if (health?.status !== "ok") {
+      void this.refreshHealth();
+    }
+  }
+
+  // -------------------------------------------------------------------------- sessions in step
+
+  // The order matters: first follow, then fetch, so that nothing falls between the two.
+  private async sync(sessionId: string): Promise<void> {
+    this.flush();
+    const watch = this.watchOf(sessionId);
+    const fetch = watch.begin();
+    this.resume(sessionId);
+    try {
+      const detail = await this.rest.session(sessionId);
+      if (watch.isCurrent(fetch)) {
+        this.store.dispatch({ type: "session_loaded", sessionId, records: detail.turns });
+      }
+    } catch (error) {
+      if (watch.isCurrent(fetch)) {
+        this.loadFailed(sessionId, error);
+      }
+    }
+    if (watch.isCurrent(fetch)) {
+      this.apply(watch.end());
+    }
+  }
+
+  private loadFailed(sessionId: string, error: unknown): void {
+    if (error instanceof RestError && error.status === 404) {
+      this.watches.delete(sessionId);
+      this.store.dispatch({ type: "session_missing", sessionId });
+    } else {
+      this.store.dispatch({ type: "session_load_failed", sessionId, message: messageOf(error) });
+    }
+  }
+
+  private watchOf(sessionId: string): Watch {
+    const known = this.watches.get(sessionId);
+    if (known !== undefined) {
+      return known;
+    }
+    const watch = new Watch();
+    this.watches.set(sessionId, watch);
+    return watch;
+  }
+
+  private resume(sessionId: string): void {
+    const after = lastPosition(this.store.get().sessions[sessionId]);
+    const frame: Resume = { type: "resume", session_id: sessionId };
+    this.link.send(after === null ? frame : { ...frame, after });
+  }
+
+  // -------------------------------------------------------------------------- frames
+
+  private received(frame: ServerEvent): void {
+    this.outbox.heard(frame);
+    const sessionId = sessionOf(frame);
+    if (sessionId !== null && this.watches.get(sessionId)?.hold(frame) === true) {
+      return;
+    }
+    this.arrived.push(frame);
+    if (this.arrived.length === 1) {
+      this.soon(() => this.flush());
+    }
+  }
+
+  private flush(): void {
+    const frames = this.arrived;
+    this.arrived = [];
+    this.apply(frames);
+  }
+
+  private apply(frames: readonly ServerEvent[]): void {
+    if (frames.length === 0) {
+      return;
+    }
+    this.store.dispatch({ type: "frames", frames, at: this.now() });
+    for (const sessionId of new Set(frames.map(sessionOf))) {
+      this.mend(sessionId);
+    }
+    this.lookAfter(frames);
+  }
+
+  private mend(sessionId: string | null): void {
+    if (sessionId === null || !hasGap(this.store.get().sessions[sessionId])) {
+      return;
+    }
+    if (this.watchOf(sessionId).mayResume(this.now(), GAP_RESUME_MS)) {
+      this.resume(sessionId);
+    }
+  }
+
+  // Titles, times and the running mark of the list follow from these.
+  private lookAfter(frames: readonly ServerEvent[]): void {
+    if (frames.some((frame) => frame.type === "accepted" || frame.type === "response")) {
+      void this.refreshList();
+    }
+    if (frames.some((frame) => frame.type === "error")) {
+      void this.refreshModels();
+    }
+  }
+}
+
+function sessionOf(frame: ServerEvent): string | null {
+  return "session_id" in frame ? frame.session_id : null;
+}
+
+// A hidden tab paints no frames, but goes on receiving.
+function nextFrame(run: () => void): void {
+  if (document.hidden) {
+    setTimeout(run, 100);
+  } else {
+    requestAnimationFrame(run);
+  }
+}

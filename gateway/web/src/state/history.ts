@@ -1,0 +1,81 @@
+// How do the saved turns of a session and what was seen live become one list?
+
+import type { TurnRecord } from "../wire/rest";
+import { type Ending, newTurn, type Phase, type Turn } from "./model";
+
+const PHASES: Record<TurnRecord["status"], Phase> = {
+  received: "accepted",
+  claimed: "running",
+  answered: "answered",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
+export function turnFromRecord(sessionId: string, record: TurnRecord): Turn {
+  return {
+    ...newTurn({
+      queryId: record.query_id,
+      sessionId,
+      query: record.query,
+      createdAt: record.created_at,
+      phase: PHASES[record.status],
+    }),
+    answer: record.answer ?? "",
+    thinking: record.thinking ?? "",
+    toolCalls: record.tool_calls ?? [],
+    ending: endingOf(record),
+  };
+}
+
+function endingOf(record: TurnRecord): Ending | null {
+  if (record.status === "received" || record.status === "claimed") {
+    return null;
+  }
+  return {
+    finishReason: record.finish_reason ?? impliedReason(record.status),
+    reason: record.reason ?? "",
+    model: record.model ?? "",
+    demo: record.demo ?? false,
+    promptTokens: record.prompt_tokens,
+    answerTokens: record.answer_tokens,
+    numCtx: record.num_ctx,
+    leftOut: record.left_out ?? 0,
+    firstTokenS: record.first_token_s,
+    seconds: record.seconds,
+    groundedness: "",
+  };
+}
+
+function impliedReason(status: "answered" | "failed" | "cancelled"): string {
+  return { answered: "stop", failed: "error", cancelled: "cancelled" }[status];
+}
+
+/** Saved turns in their order, then those that only this client knows (just asked, or newer than the answer). */
+export function mergeHistory(
+  sessionId: string,
+  live: readonly Turn[],
+  records: readonly TurnRecord[],
+): readonly Turn[] {
+  const left = new Map(live.map((turn) => [turn.queryId, turn]));
+  const saved = records.map((record) => {
+    const known = left.get(record.query_id);
+    left.delete(record.query_id);
+    return mergeTurn(sessionId, known, record);
+  });
+  return [...saved, ...left.values()];
+}
+
+function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnRecord): Turn {
+  const saved = turnFromRecord(sessionId, record);
+  if (live === undefined) {
+    return saved;
+  }
+  if (live.ending !== null) {
+    return live;
+  }
+  if (saved.ending !== null) {
+    return { ...saved, thinkingMs: live.thinkingMs, critique: live.critique };
+  }
+  // Both are open: what was streamed is never older than the journal.
+  return live.phase === "sending" ? { ...live, phase: saved.phase } : live;
+}

@@ -1,0 +1,138 @@
+// What does the UI know? Everything here is immutable; reducers make the next state.
+
+import type { Critique, ToolCallView } from "../wire/generated";
+import type { Health, Models, SessionSummary } from "../wire/rest";
+
+/**
+ * Where a turn stands for its user. `sending` is not yet accepted by the gateway; `failed` without an
+ * ending may still come back to life, since the ledger can run a turn again.
+ */
+export type Phase =
+  "sending" | "accepted" | "queued" | "running" | "answered" | "failed" | "cancelled";
+
+/** How a turn ended; present exactly when nothing but a grade can follow. */
+export interface Ending {
+  readonly finishReason: string;
+  readonly reason: string;
+  readonly model: string;
+  readonly demo: boolean;
+  readonly promptTokens: number | null;
+  readonly answerTokens: number | null;
+  readonly numCtx: number | null;
+  readonly leftOut: number;
+  readonly firstTokenS: number | null;
+  readonly seconds: number | null;
+  readonly groundedness: string;
+}
+
+export interface Approval {
+  readonly approvalId: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly expires: string;
+  readonly answered: boolean | null;
+}
+
+export interface TurnError {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+export interface Turn {
+  readonly queryId: string;
+  readonly sessionId: string;
+  readonly query: string;
+  readonly createdAt: string;
+  readonly phase: Phase;
+  /** How many turns come before this one, while it is queued. */
+  readonly position: number;
+  /** The generator's state, such as `GENERATING`; empty until it says one. */
+  readonly agentState: string;
+  readonly note: string;
+  /** The last chunk that the text holds, and whether a later one came without those between. */
+  readonly attempt: number;
+  readonly n: number;
+  readonly gap: boolean;
+  readonly thinking: string;
+  readonly answer: string;
+  /** When the thinking that runs now began (ms), and how long all of it took; null where nobody watched. */
+  readonly thinkingSince: number | null;
+  readonly thinkingMs: number | null;
+  readonly toolCalls: readonly ToolCallView[];
+  readonly approvals: readonly Approval[];
+  /** The user asked to stop it. */
+  readonly stopping: boolean;
+  readonly ending: Ending | null;
+  readonly error: TurnError | null;
+  readonly critique: Critique | null;
+}
+
+export type Load = "new" | "loading" | "ready" | "missing" | "failed";
+
+export interface Session {
+  readonly id: string;
+  readonly turns: readonly Turn[];
+  readonly load: Load;
+  readonly loadError: string;
+  readonly compaction: { readonly state: string; readonly message: string } | null;
+}
+
+export type Link = "idle" | "connecting" | "open" | "waiting";
+
+export interface Notice {
+  readonly id: number;
+  readonly text: string;
+}
+
+export interface AppState {
+  readonly link: Link;
+  /** Whether the socket was ever open: before that it connects, later it reconnects. */
+  readonly linkedBefore: boolean;
+  readonly sessions: Readonly<Record<string, Session>>;
+  /** The sidebar's list, newest first; null until it is there. */
+  readonly list: readonly SessionSummary[] | null;
+  readonly models: Models | null;
+  readonly health: Health | null;
+  readonly notices: readonly Notice[];
+  readonly lastNotice: number;
+}
+
+export const initialState: AppState = {
+  link: "idle",
+  linkedBefore: false,
+  sessions: {},
+  list: null,
+  models: null,
+  health: null,
+  notices: [],
+  lastNotice: 0,
+};
+
+export function newTurn(
+  known: Pick<Turn, "queryId" | "sessionId" | "query" | "createdAt" | "phase">,
+): Turn {
+  return {
+    ...known,
+    position: 0,
+    agentState: "",
+    note: "",
+    attempt: 0,
+    n: -1,
+    gap: false,
+    thinking: "",
+    answer: "",
+    thinkingSince: null,
+    thinkingMs: null,
+    toolCalls: [],
+    approvals: [],
+    stopping: false,
+    ending: null,
+    error: null,
+    critique: null,
+  };
+}
+
+export function newSession(id: string, load: Load): Session {
+  return { id, turns: [], load, loadError: "", compaction: null };
+}

@@ -1,0 +1,391 @@
+// Generated from gateway/wire.py by scripts/generate-wire. Do not edit: change the structs, then run it again.
+
+/** Ask a question. `type` may be left out of this frame. */
+export interface Query {
+  type: "query";
+  /** The question, as typed. */
+  query: string;
+  /** The conversation; the one in the URL where left out, else a new one. */
+  session_id?: string | null;
+  /** Who asks, where there are no accounts; `default` where left out. */
+  user_id?: string | null;
+  /** Refused with words until the library can read them. */
+  attachments?: Record<string, unknown>[];
+  /** The client's own id of this turn: the same id twice is one turn. */
+  query_id?: string | null;
+  /** A persona's name, for this session from here on. */
+  persona?: string | null;
+  /** A role (`default`, `quality`) or a model's name, for this turn. */
+  model?: string | null;
+}
+
+/** Stop a turn: the model's connection closes, the text so far is kept. */
+export interface Stop {
+  type: "stop";
+  /** The turn to stop. */
+  query_id: string;
+}
+
+/** The last chunk that a client has seen. */
+export interface Position {
+  /** The turn. */
+  query_id: string;
+  /** The turn's attempt that the number belongs to. */
+  attempt?: number;
+  /** The last chunk number seen; -1 for none. */
+  n?: number;
+}
+
+/**
+ * Watch a session (after a reconnect, in a second tab): answered by a `snapshot` of each open turn.
+ */
+export interface Resume {
+  type: "resume";
+  /** The conversation to watch. */
+  session_id: string;
+  /** The last chunk this client has. */
+  after?: Position | null;
+}
+
+/** Answer an `approval_request`; the first answer wins. */
+export interface Approve {
+  type: "approve";
+  /** The request's id. */
+  approval_id: string;
+  /** Whether the call may run with exactly the arguments shown. */
+  approved: boolean;
+}
+
+/** A thumb for an answer. */
+export interface Feedback {
+  type: "feedback";
+  /** The answered turn. */
+  query_id: string;
+  /** 1, -1, or 0 to take the vote back. */
+  sentiment: number;
+}
+
+/** Summarise the older part of a session's prompt. */
+export interface Compact {
+  type: "compact";
+  /** The conversation. */
+  session_id: string;
+}
+
+/** Answered by `pong`. */
+export interface Ping {
+  type: "ping";
+}
+
+/** The turn is committed: it will be answered, whatever is restarted from here on. */
+export interface Accepted {
+  type: "accepted";
+  /** The question, so that other tabs can show it. */
+  query: string;
+  /** When it was accepted. */
+  created_at: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** Another turn of this session, or the limit of turns at once, comes first. */
+export interface Queued {
+  type: "queued";
+  /** How many turns come before this one. */
+  position: number;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** An agent's state machine moved. */
+export interface AgentState {
+  type: "agent_state";
+  /** The participant, such as `generator`. */
+  agent: string;
+  /** The new state, such as `GENERATING`. */
+  state: string;
+  /** Words for the user, such as why it waits; may be empty. */
+  note: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** One tool call of a turn, finished or not. */
+export interface ToolCallView {
+  /** The call's id. */
+  call_id: string;
+  /** The tool's name, as the model calls it. */
+  tool: string;
+  /** The arguments after validation. */
+  args: Record<string, unknown>;
+  /** `running`, or one of the outcomes of `tool_result`. */
+  outcome: string;
+  /** What the model was told. */
+  result: string;
+  /** Sources, each {title, url}. */
+  sources: Record<string, unknown>[];
+  /** How long the call took. */
+  seconds: number;
+}
+
+/** The whole state of an open turn; chunks that follow continue it at `n` + 1 of `attempt`. */
+export interface Snapshot {
+  type: "snapshot";
+  /** The question. */
+  query: string;
+  /** When it was accepted. */
+  created_at: string;
+  /** The generator's state for this turn, or `QUEUED`. */
+  state: string;
+  /** The running attempt, from 1; 0 before the first. */
+  attempt: number;
+  /** The last chunk number that the text below holds; -1 for none. */
+  n: number;
+  /** The thinking so far. */
+  thinking: string;
+  /** The answer so far. */
+  answer: string;
+  /** The tool calls so far, in request order. */
+  tool_calls: ToolCallView[];
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** A piece of the model's thinking. */
+export interface ThinkingChunk {
+  type: "thinking_chunk";
+  /** The text to append. */
+  chunk: string;
+  /** The attempt, from 1. */
+  attempt: number;
+  /** The chunk's number in that attempt. */
+  n: number;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** A piece of the answer. */
+export interface AnswerChunk {
+  type: "answer_chunk";
+  /** The text to append. */
+  chunk: string;
+  /** The attempt, from 1. */
+  attempt: number;
+  /** The chunk's number in that attempt. */
+  n: number;
+  /** The answer so far was thinking after all: move it there before appending. */
+  retract: boolean;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** A tool was called. */
+export interface ToolStart {
+  type: "tool_start";
+  /** The call's id. */
+  call_id: string;
+  /** The tool's name, as the model calls it. */
+  tool: string;
+  /** The arguments after validation. */
+  args: Record<string, unknown>;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** A tool call ended. */
+export interface ToolResultFrame {
+  type: "tool_result";
+  /** The call's id. */
+  call_id: string;
+  /** The tool's name. */
+  tool: string;
+  /**
+   * ok, unknown, disabled, unavailable, invalid_arguments, denied, timeout, crashed, cancelled or
+   * failed.
+   */
+  outcome: string;
+  /** What the model is told. */
+  result: string;
+  /** Sources, each {title, url}. */
+  sources: Record<string, unknown>[];
+  /** How long the call took. */
+  seconds: number;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** A tool asks before it acts. */
+export interface ApprovalRequest {
+  type: "approval_request";
+  /** What `approve` names. */
+  approval_id: string;
+  /** The tool's name. */
+  tool: string;
+  /** The exact arguments. */
+  args: Record<string, unknown>;
+  /** When it counts as denied. */
+  expires: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** The turn is over and its answer is saved. */
+export interface Response {
+  type: "response";
+  /** The whole answer. */
+  answer: string;
+  /** The whole thinking. */
+  thinking: string;
+  /** The tool calls, in request order. */
+  tool_calls: ToolCallView[];
+  /** The model that answered. */
+  model: string;
+  /** stop, length, incomplete, cancelled or error. */
+  finish_reason: string;
+  /** In words, where finish_reason is not stop; else empty. */
+  reason: string;
+  /** Whether the small embedded demo model answered. */
+  demo: boolean;
+  /** Prompt tokens of the last model round, as the server counted them. */
+  prompt_tokens: number | null;
+  /** Tokens generated in all rounds. */
+  answer_tokens: number | null;
+  /** The context size that the prompt was fitted to, in tokens. */
+  num_ctx: number | null;
+  /** How many older messages did not fit into the prompt. */
+  left_out: number;
+  /** From the claim of the turn to its first token, in seconds. */
+  first_token_s: number | null;
+  /** From the claim of the turn to its end, in seconds. */
+  seconds: number | null;
+  /** Recalled memories that the prompt held. */
+  capsules: Record<string, unknown>[];
+  /** Pinned facts that the prompt held. */
+  pinned_facts: Record<string, unknown>[];
+  /** web, grounded or knowledge. */
+  groundedness: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** The critic's grade of an answer. */
+export interface Critique {
+  type: "critique";
+  /** 1 to 5, or null for not graded. */
+  score: number | null;
+  /** The rubric. */
+  rubric_name: string;
+  /** The critic's words. */
+  feedback: string;
+  /** Why it was not graded; else empty. */
+  reason: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** The user's pinned facts changed. */
+export interface ContextUpdated {
+  type: "context_updated";
+  /** Whose facts. */
+  user_id: string;
+}
+
+/** Progress or result of a compaction. */
+export interface Compaction {
+  type: "compaction";
+  /** The conversation. */
+  session_id: string;
+  /** started, done, refused or failed. */
+  state: string;
+  /** In words. */
+  message: string;
+}
+
+/** The answer to `ping`. */
+export interface Pong {
+  type: "pong";
+}
+
+/** Something could not be done. The socket stays open. */
+export interface Error {
+  type: "error";
+  /** A stable code, such as `bad_frame` or `model_unreachable`. */
+  code: string;
+  /** What happened, and what to do about it. */
+  message: string;
+  /** Whether asking again may help. */
+  retryable: boolean;
+  /** The turn, where one is meant. */
+  query_id: string | null;
+  /** The conversation, where one is meant. */
+  session_id: string | null;
+}
+
+/** What the client may send. */
+export type ClientFrame =
+  | Query
+  | Stop
+  | Resume
+  | Approve
+  | Feedback
+  | Compact
+  | Ping;
+
+/** What the server may send. */
+export type ServerEvent =
+  | Accepted
+  | Queued
+  | AgentState
+  | Snapshot
+  | ThinkingChunk
+  | AnswerChunk
+  | ToolStart
+  | ToolResultFrame
+  | ApprovalRequest
+  | Response
+  | Critique
+  | ContextUpdated
+  | Compaction
+  | Pong
+  | Error;
+
+/** The `type` of every frame that this client knows; others are passed over. */
+export const serverEventTypes: ReadonlySet<string> = new Set<ServerEvent["type"]>([
+  "accepted",
+  "queued",
+  "agent_state",
+  "snapshot",
+  "thinking_chunk",
+  "answer_chunk",
+  "tool_start",
+  "tool_result",
+  "approval_request",
+  "response",
+  "critique",
+  "context_updated",
+  "compaction",
+  "pong",
+  "error",
+]);

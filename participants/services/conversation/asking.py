@@ -1,0 +1,112 @@
+"""What happens when somebody asks a question, or wants it stopped?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from bus import envelope as wire
+from bus.envelope import Envelope, TurnRef
+from bus.errors import RequestFailed
+from bus.messages.control import Done
+from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
+from participants.services.conversation import checks, ledger, texts
+from participants.services.conversation.config import ConversationConfig
+from participants.services.conversation.errors import StorageError
+from participants.services.conversation.keeper import Keeper
+from participants.services.conversation.ledger import OpenTurn
+from participants.services.conversation.states import State
+from participants.services.conversation.store import SavedSession, SavedTurn, Store
+
+log = structlog.get_logger()
+
+
+class Asking:
+    """Requests of those who ask."""
+
+    def __init__(self, store: Store, keeper: Keeper, rules: Callable[[], ConversationConfig]) -> None:
+        self._store, self._keeper, self._rules = store, keeper, rules
+
+    def submit(self, message: SubmitTurn, request: Envelope) -> TurnAccepted:
+        ref = checks.new_turn(request)
+        known = self._store.turn(ref.query_id)
+        if known is not None:
+            return self._accepted_before(known, request)
+        checks.question(message, self._rules())
+        session = self._store.session(ref.session_id)
+        if session is not None and session.user_id != ref.user_id:
+            raise checks.no_session(ref.session_id)
+        checks.room(len(self._keeper.of_session(ref.session_id)), self._rules())
+        turn, after = self._new_turn(message, ref, session)
+        turn = self._store.submit(turn, after, message.attachments)
+        position = self._keeper.add(turn)
+        if session is None or session.title != after.title:
+            self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "created" if session is None else "renamed")
+        return TurnAccepted(
+            query_id=ref.query_id, session_id=ref.session_id, created_at=turn.created_at, position=position
+        )
+
+    def _new_turn(
+        self, message: SubmitTurn, ref: TurnRef, session: SavedSession | None
+    ) -> tuple[OpenTurn, SavedSession]:
+        now = wire.now_utc()
+        before = session or SavedSession(ref.session_id, ref.user_id, "", "", "", now, now)
+        persona = message.persona or before.persona
+        turn = OpenTurn(
+            seq=0,
+            ref=ref,
+            query=message.query,
+            created_at=now,
+            parent_id=before.head,
+            model=message.model,
+            persona=persona,
+        )
+        title = before.title or texts.title_of(message.query)
+        after = SavedSession(
+            ref.session_id, ref.user_id, title, persona, ref.query_id, before.created_at, updated_at=now
+        )
+        return turn, after
+
+    def _accepted_before(self, known: SavedTurn, request: Envelope) -> TurnAccepted:
+        ref = known.ref
+        if request.user_id != ref.user_id or request.session_id not in ("", ref.session_id):
+            raise RequestFailed("conflict", f"{ref.query_id!r} is the id of another turn: choose a new one.")
+        running = self._keeper.turns.get(ref.query_id)
+        return TurnAccepted(
+            query_id=ref.query_id,
+            session_id=ref.session_id,
+            created_at=known.created_at,
+            position=self._keeper.position(ref.query_id),
+            status=running.state if running else known.state,
+        )
+
+    def cancel(self, _message: CancelTurn, request: Envelope) -> Done:
+        turn = self._keeper.turns.get(request.query_id)
+        if turn is None:
+            self._saved_turn(request)
+            return Done()
+        checks.owner(turn.ref, request)
+        if turn.state is State.RECEIVED:
+            self._keeper.end_stopped(turn)
+            return Done()
+        stopping = ledger.stopping(turn, self._keeper.now, self._rules())
+        self._keeper.put(stopping)
+        self._keeper.ask_to_stop(stopping)
+        if not turn.cancelled:
+            self._save_if_possible(stopping)
+        return Done()
+
+    def _save_if_possible(self, turn: OpenTurn) -> None:
+        """A stop is carried out also where it cannot be saved."""
+        try:
+            self._store.update(turn)
+        except StorageError as error:
+            log.error("storage_failed", reason=str(error), query_id=turn.ref.query_id)
+
+    def _saved_turn(self, request: Envelope) -> SavedTurn:
+        saved = self._store.turn(request.query_id)
+        if saved is None:
+            raise checks.no_turn(request.query_id)
+        checks.owner(saved.ref, request)
+        return saved

@@ -1,0 +1,252 @@
+"""Which turns are open, and what happens to them as time passes?
+
+Holds the open turns in memory, as the store has them, and does what ledger.py says is due. There is one
+timer, set to the next deadline; with no open turn there is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import structlog
+from msgspec.structs import replace
+
+from bus import envelope as wire
+from bus.client import BusClient
+from bus.envelope import TurnRef
+from bus.messages.generation import AnswerDialog, CancelGeneration, ResponseGeneration
+from bus.messages.ledger import SessionChanged, TurnEnd
+from bus.messages.query import QueryReceived, TurnQueued
+from participants.services.conversation import ledger, texts
+from participants.services.conversation.config import ConversationConfig
+from participants.services.conversation.errors import StorageError
+from participants.services.conversation.ledger import NEVER, Due, Holder, OpenTurn
+from participants.services.conversation.states import State
+from participants.services.conversation.store import Store
+from participants.services.conversation.transitions import ENDS, after
+
+log = structlog.get_logger()
+_STORE_AGAIN_S = 1.0
+_TIDY_AFTER_S = 1.0
+
+
+class Keeper:
+    """The open turns.
+
+    Args:
+        store: Where they are saved; read and written before memory and bus.
+        bus: Where they are offered.
+        rules: The settings as they are now.
+    """
+
+    def __init__(self, store: Store, bus: BusClient, rules: Callable[[], ConversationConfig]) -> None:
+        self.turns: dict[str, OpenTurn] = {}
+        self._store, self._bus, self._rules = store, bus, rules
+        self._positions: dict[str, int] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._wake_at = NEVER
+        self._tidy: asyncio.TimerHandle | None = None
+
+    @property
+    def now(self) -> float:
+        """The monotonic clock that all deadlines are in."""
+        return asyncio.get_running_loop().time()
+
+    def load(self) -> None:
+        """Take over what an earlier process left open. Nothing is offered before `resume`."""
+        now = self.now
+        turns = {turn.ref.query_id: turn for turn in self._store.open_turns()}
+        held = {key: replace(turn, active=turn.attempt > 0) for key, turn in turns.items()}
+        for query_id in ledger.to_start(held, self._rules().max_active):
+            held[query_id] = replace(ledger.start(held[query_id], now, self._rules()), told=True)
+        self.turns = held
+        self._positions = ledger.positions(held)
+
+    def resume(self) -> None:
+        """The bus is there (again): offer at once what nobody has, and let nobody lose a turn for our silence."""
+        now = self.now
+        for query_id, turn in self.turns.items():
+            self.turns[query_id] = ledger.recounted(turn, now, self._rules())
+        self._settle_all(now)
+
+    def stop(self) -> None:
+        """No more timers."""
+        for timer in (self._timer, self._tidy):
+            if timer is not None:
+                timer.cancel()
+
+    # ------------------------------------------------------------------ changes
+
+    def put(self, turn: OpenTurn) -> None:
+        """Remember a changed turn."""
+        self.turns[turn.ref.query_id] = turn
+        self._arm(ledger.next_due([turn]))
+
+    def add(self, turn: OpenTurn) -> int:
+        """A new turn, which is saved; returns its position."""
+        query_id = turn.ref.query_id
+        self.turns[query_id] = turn
+        self._positions[query_id] = ledger.positions(self.turns)[query_id]
+        self.advance()
+        return self._positions[query_id]
+
+    def drop(self, query_id: str) -> None:
+        """A turn is over."""
+        del self.turns[query_id]
+        self._positions.pop(query_id, None)
+        if not self.turns:
+            self._tidy_later()
+
+    def position(self, query_id: str) -> int:
+        """How many turns come before it; 0 for one that is not open."""
+        return self._positions.get(query_id, 0)
+
+    def of_session(self, session_id: str) -> list[OpenTurn]:
+        """A session's open turns, oldest first."""
+        return [turn for turn in self.turns.values() if turn.ref.session_id == session_id]
+
+    def advance(self) -> None:
+        """Start the turns that may start now, and tell the others where they stand."""
+        now = self.now
+        for query_id in ledger.to_start(self.turns, self._rules().max_active):
+            self._offer(ledger.start(self.turns[query_id], now, self._rules()), now)
+        before, self._positions = self._positions, ledger.positions(self.turns)
+        for query_id, position in self._positions.items():
+            if position and position != before.get(query_id):
+                self._bus.publish(TurnQueued(position=position), turn=self.turns[query_id].ref)
+
+    def finish(self, turn: OpenTurn, end: TurnEnd) -> None:
+        """Save a turn's end, then go on with the next one.
+
+        Raises:
+            StorageError: It could not be saved; the turn is as before.
+        """
+        after(turn.state, ENDS[State(end.status)])
+        self._store.end(turn, end, wire.now_utc())
+        self.drop(turn.ref.query_id)
+        self.changed(turn.ref, "updated")
+        self.advance()
+
+    def end(self, turn: OpenTurn, end: TurnEnd) -> None:
+        """End a turn ourselves, and say so. The higher fence tells this end from one of its holder.
+
+        Raises:
+            StorageError: It could not be saved; the turn is as before.
+        """
+        self.finish(replace(turn, fence=turn.fence + 1), end)
+        self._bus.publish(ResponseGeneration(query=turn.query, end=end), turn=turn.ref)
+        if end.answer:
+            self._bus.publish(AnswerDialog(query=turn.query, answer=end.answer), turn=turn.ref)
+        log.info("turn_ended_here", status=end.status, code=end.code, query_id=turn.ref.query_id)
+
+    def end_stopped(self, turn: OpenTurn) -> None:
+        """End a stopped turn with the text that there is.
+
+        Raises:
+            StorageError: As in `end`.
+        """
+        query_id = turn.ref.query_id
+        self.end(turn, texts.stopped(self._store.draft(query_id), self._store.steps(query_id)))
+
+    def changed(self, ref: TurnRef, change: str) -> None:
+        """Tell who shows sessions."""
+        self._bus.publish(SessionChanged(change=change), turn=ref)
+
+    def ask_to_stop(self, turn: OpenTurn) -> None:
+        """Tell the holder of a turn to stop."""
+        self._bus.publish(CancelGeneration(), turn=turn.ref)
+
+    # ------------------------------------------------------------------ holders
+
+    def lost(self, gone: Callable[[Holder], bool]) -> None:
+        """A process died: what it held is offered at once."""
+        now = self.now
+        for turn in list(self.turns.values()):
+            if turn.holder is not None and gone(turn.holder):
+                log.info("holder_lost", query_id=turn.ref.query_id, holder=turn.holder.name, attempt=turn.attempt)
+                self.put(ledger.lapsed(turn, now, self._rules(), dead=True))
+                self.settle(turn.ref.query_id, now)
+
+    def offer_unclaimed(self) -> None:
+        """Somebody who answers has just come: do not let him wait for the next offer."""
+        now = self.now
+        for turn in list(self.turns.values()):
+            if turn.active and turn.state is State.RECEIVED:
+                self.put(replace(turn, say_at=now))
+                self.settle(turn.ref.query_id, now)
+
+    # ------------------------------------------------------------------ time
+
+    def settle(self, query_id: str, now: float) -> None:
+        """Do what is due for one turn."""
+        turn = self.turns.get(query_id)
+        if turn is None:
+            return
+        try:
+            self._settle(turn, now)
+        except StorageError as error:
+            log.error("storage_failed", reason=str(error), query_id=query_id)
+            self.put(ledger.postponed(self.turns[query_id], now + _STORE_AGAIN_S))
+
+    def _settle(self, turn: OpenTurn, now: float) -> None:
+        query_id, rules = turn.ref.query_id, self._rules()
+        what = ledger.due(turn, now, rules)
+        if what is Due.LAPSE:
+            log.info("lease_over", query_id=query_id, attempt=turn.attempt)
+            turn = ledger.lapsed(turn, now, rules, dead=False)
+            self.put(turn)
+            what = ledger.due(turn, now, rules)
+        if what is Due.OFFER:
+            self._offer(turn, now)
+        elif what is Due.STOP_AGAIN:
+            self.ask_to_stop(turn)
+            self.put(ledger.told_to_stop(turn, now, rules))
+        elif what is Due.END_STOPPED:
+            self.end_stopped(turn)
+        elif what is Due.GIVE_UP:
+            end = texts.given_up(self._store.draft(query_id), self._store.steps(query_id), turn.tries)
+            self.end(turn, end)
+
+    def _offer(self, turn: OpenTurn, now: float) -> None:
+        again = QueryReceived(query=turn.query, created_at=turn.created_at, redelivered=turn.told)
+        self._bus.publish(again, turn=turn.ref)
+        self.put(ledger.offered(turn, now, self._rules()))
+
+    def _settle_all(self, now: float) -> None:
+        for query_id in list(self.turns):
+            self.settle(query_id, now)
+        self.advance()
+        self._arm(ledger.next_due(self.turns.values()))
+
+    def _arm(self, at: float) -> None:
+        if at >= self._wake_at:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._wake_at = at
+        self._timer = asyncio.get_running_loop().call_at(at, self._wake)
+
+    def _wake(self) -> None:
+        planned, self._wake_at, self._timer = self._wake_at, NEVER, None
+        if not self._bus.ready:
+            return  # nobody can be reached; `resume` goes on
+        now = self.now
+        if now - planned > self._rules().lease_s / 2:
+            log.warning("woke_late", late_s=round(now - planned, 3))
+            for query_id, turn in self.turns.items():
+                self.turns[query_id] = ledger.unheard(turn, now, self._rules())
+        self._settle_all(now)
+
+    def _tidy_later(self) -> None:
+        if self._tidy is not None:
+            self._tidy.cancel()
+        self._tidy = asyncio.get_running_loop().call_later(_TIDY_AFTER_S, self._checkpoint)
+
+    def _checkpoint(self) -> None:
+        self._tidy = None
+        if not self.turns and self._store.is_open:
+            try:
+                self._store.checkpoint()
+            except StorageError as error:
+                log.error("storage_failed", reason=str(error))

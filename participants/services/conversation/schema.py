@@ -1,0 +1,97 @@
+"""Which tables does the store have, and how does an older file become a current one?
+
+`PRAGMA user_version` counts the migrations that a file has had; `application_id` says that it is ours.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from participants.services.conversation.errors import SchemaTooNew
+
+APPLICATION_ID = 0x4C32_4356
+_KEPT_BACKUPS = 3
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        # head: the newest turn of the branch that is shown; the next one gets it as its parent.
+        """CREATE TABLE sessions (
+            session_id TEXT PRIMARY KEY, user_id TEXT NOT NULL, title TEXT NOT NULL, persona TEXT NOT NULL,
+            head TEXT NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        "CREATE INDEX sessions_by_user ON sessions (user_id, updated_at)",
+        # seq is the order of acceptance. The long texts come last: what scans the short columns need not read them.
+        """CREATE TABLE turns (
+            seq INTEGER PRIMARY KEY, query_id TEXT NOT NULL UNIQUE, session_id TEXT NOT NULL, user_id TEXT NOT NULL,
+            parent_id TEXT NOT NULL, state TEXT NOT NULL, created_at TEXT NOT NULL, ended_at TEXT NOT NULL DEFAULT '',
+            fence INTEGER NOT NULL DEFAULT 0, attempt INTEGER NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,
+            holder TEXT NOT NULL DEFAULT '', holder_pid INTEGER NOT NULL DEFAULT 0,
+            holder_name TEXT NOT NULL DEFAULT '', cancelled INTEGER NOT NULL DEFAULT 0,
+            steps INTEGER NOT NULL DEFAULT 0, n INTEGER NOT NULL DEFAULT -1,
+            model TEXT NOT NULL, persona TEXT NOT NULL, attachments TEXT NOT NULL,
+            query TEXT NOT NULL, answer TEXT NOT NULL DEFAULT '', thinking TEXT NOT NULL DEFAULT '',
+            figures TEXT NOT NULL DEFAULT ''
+        )""",
+        "CREATE INDEX turns_by_session ON turns (session_id, seq)",
+        "CREATE INDEX turns_open ON turns (seq) WHERE state IN ('received', 'claimed')",
+        # What the holder has said so far, apart from the turn, which would be written anew with each entry.
+        """CREATE TABLE drafts (
+            query_id TEXT NOT NULL UNIQUE, attempt INTEGER NOT NULL, n INTEGER NOT NULL,
+            answer TEXT NOT NULL, thinking TEXT NOT NULL
+        )""",
+        """CREATE TABLE steps (
+            query_id TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (query_id, n)
+        ) WITHOUT ROWID""",
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
+    """Bring the file up to date, each migration in one transaction and after a backup.
+
+    Raises:
+        SchemaTooNew: A newer version wrote it.
+        sqlite3.Error: It is not ours, damaged, or cannot be written.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    if tables and owner != APPLICATION_ID:
+        raise sqlite3.DatabaseError("it is a database of another program")
+    if version > len(migrations):
+        raise SchemaTooNew(path, version, len(migrations))
+    for number, statements in enumerate(migrations[version:], version):
+        if number:
+            back_up(connection, path, number)
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the store to `backups/` beside it; only the newest few copies are kept."""
+    folder = path.parent / "backups"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = folder / f"{path.stem}-v{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    copy = sqlite3.connect(target)
+    try:
+        connection.backup(copy)
+    except BaseException:
+        target.unlink()
+        raise
+    finally:
+        copy.close()
+    for old in sorted(folder.glob(f"{path.stem}-v*.db"), key=lambda file: file.stat().st_mtime)[:-_KEPT_BACKUPS]:
+        old.unlink()
+    return target

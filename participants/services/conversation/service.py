@@ -1,0 +1,161 @@
+"""Who may ask the turn ledger for what, and what is the answer?
+
+Each answer is made without a pause between decision, commit and publication, so requests cannot get
+between one another. What is said on the bus was committed before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import structlog
+
+from bus import paths
+from bus.config import Section
+from bus.envelope import Envelope
+from bus.errors import RequestFailed
+from bus.messages.base import Message
+from bus.messages.control import OpsProcess, Presence
+from bus.messages.ledger import (
+    ClaimTurn,
+    CreateSession,
+    DeleteSession,
+    FinishTurn,
+    GetSession,
+    GetTurn,
+    JournalStep,
+    JournalTurn,
+    ListSessions,
+    ReleaseTurn,
+    RenameSession,
+)
+from bus.messages.query import CancelTurn, SubmitTurn
+from participants.services.base import BaseService
+from participants.services.conversation.asking import Asking
+from participants.services.conversation.config import ConversationConfig
+from participants.services.conversation.errors import SchemaTooNew, StorageError
+from participants.services.conversation.holders import Holders
+from participants.services.conversation.holding import Holding
+from participants.services.conversation.keeper import Keeper
+from participants.services.conversation.sessions import SessionRequests
+from participants.services.conversation.store import Store
+
+log = structlog.get_logger()
+M = TypeVar("M", bound=Message)
+_OPEN_AGAIN_S = 1.0
+_LARGE: frozenset[type[Message]] = frozenset({ClaimTurn, GetSession, GetTurn, ListSessions})
+"""Their answers hold whole conversations, and giving them again is harmless."""
+
+
+class ConversationService(BaseService):
+    """The turn ledger."""
+
+    CONFIG_NAME: ClassVar[str] = "conversation"
+    Config: ClassVar[type[Section]] = ConversationConfig
+    config: ConversationConfig
+
+    # ------------------------------------------------------------------ life
+
+    async def setup(self) -> None:
+        """Open the store, take over what is open, and answer.
+
+        Raises:
+            SchemaTooNew: A newer version wrote the store.
+        """
+        self.store = Store(paths.data_dir() / "conversations.db")
+        self.keeper = Keeper(self.store, self.bus, lambda: self.config)
+        self.holders = Holders(self.keeper)
+        self._asking = Asking(self.store, self.keeper, lambda: self.config)
+        self._holding = Holding(self.store, self.keeper, lambda: self.config)
+        self._sessions = SessionRequests(self.store, self.keeper, self.bus)
+        self._closed = False
+        self._unusable: StorageError | None = None
+        self._open_again_at = 0.0
+        self._try_to_open()
+        self._serve_all()
+        self.bus.on(OpsProcess, self.holders.on_process)
+        self.bus.on(Presence, self.holders.on_presence)
+
+    async def started(self) -> None:
+        """Say it where the store cannot be used; we keep running, and try again with each request."""
+        if self._unusable is not None:
+            note = str(self._unusable)
+            asyncio.get_running_loop().call_soon(lambda: self._announce(self.state, note))
+
+    def linked(self) -> None:
+        """Offer what is open."""
+        self.keeper.resume()
+
+    def reconfigured(self, before: Any) -> None:
+        """More turns may run at once now."""
+        self.keeper.advance()
+
+    async def drain(self) -> None:
+        """Stay while holders that stop as well hand back or finish what they have."""
+        await self.holders.let_go(self.config.drain_grace_s)
+
+    async def farewell(self) -> None:
+        """Close the store. What is asked from now on is for our successor: an asker without an answer asks again."""
+        self._closed = True
+        self.keeper.stop()
+        self.store.close()
+
+    def _serve_all(self) -> None:
+        self._answer(SubmitTurn, self._asking.submit)
+        self._answer(CancelTurn, self._asking.cancel)
+        self._answer(ClaimTurn, self._holding.claim)
+        self._answer(JournalTurn, self._holding.journal)
+        self._answer(JournalStep, self._holding.step)
+        self._answer(FinishTurn, self._holding.finish)
+        self._answer(ReleaseTurn, self._holding.release)
+        self._answer(CreateSession, self._sessions.create)
+        self._answer(GetSession, self._sessions.get)
+        self._answer(ListSessions, self._sessions.list_)
+        self._answer(RenameSession, self._sessions.rename)
+        self._answer(DeleteSession, self._sessions.delete)
+        self._answer(GetTurn, self._sessions.turn)
+
+    def _answer(self, kind: type[M], decide: Callable[[M, Envelope], Message]) -> None:
+        async def answer(message: M, request: Envelope) -> Message:
+            if self._closed:
+                await asyncio.get_running_loop().create_future()
+            try:
+                self._ensure_open()
+                decision = decide(message, request)
+            except StorageError as error:
+                log.error("storage_failed", reason=str(error), subject=request.subject)
+                raise RequestFailed("storage", str(error)) from error
+            except (OverflowError, UnicodeEncodeError) as error:
+                raise RequestFailed("bad_request", f"A value cannot be stored: {error}") from error
+            self.holders.changed()
+            return decision
+
+        self.bus.serve(kind, answer, remember=kind not in _LARGE)
+
+    def _ensure_open(self) -> None:
+        if self.store.is_open:
+            return
+        if self.keeper.now >= self._open_again_at:
+            self._try_to_open(again=True)
+        if self._unusable is not None:
+            raise self._unusable
+
+    def _try_to_open(self, *, again: bool = False) -> None:
+        self._open_again_at = self.keeper.now + _OPEN_AGAIN_S
+        try:
+            self.store.open()
+            self.keeper.load()
+            self._unusable = None
+        except SchemaTooNew as error:
+            if not again:
+                raise
+            self._unusable = StorageError(str(error))
+        except StorageError as error:
+            self.store.close()
+            self._unusable = error
+            log.error("storage_failed", reason=str(error))
+        if again and self._unusable is None:
+            self._announce(self.state)
+            self.keeper.resume()

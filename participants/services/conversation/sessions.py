@@ -1,0 +1,110 @@
+"""What may a user do with sessions, and see of turns?"""
+
+from __future__ import annotations
+
+from bus import envelope as wire
+from bus.client import BusClient
+from bus.envelope import Envelope, TurnRef
+from bus.messages.control import Done
+from bus.messages.generation import ResponseGeneration
+from bus.messages.ledger import (
+    CreateSession,
+    DeleteSession,
+    GetSession,
+    GetTurn,
+    ListSessions,
+    RenameSession,
+    Session,
+    Sessions,
+    Turn,
+    TurnInfo,
+)
+from participants.services.conversation import checks, texts, views
+from participants.services.conversation.keeper import Keeper
+from participants.services.conversation.store import SavedSession, SavedTurn, Store
+from participants.services.conversation.texts import Draft
+
+
+class SessionRequests:
+    """Requests of those who look at conversations."""
+
+    def __init__(self, store: Store, keeper: Keeper, bus: BusClient) -> None:
+        self._store, self._keeper, self._bus = store, keeper, bus
+
+    def create(self, message: CreateSession, request: Envelope) -> Session:
+        ref = checks.new_session(request)
+        known = self._store.session(ref.session_id)
+        if known is None:
+            now = wire.now_utc()
+            title = checks.title(message.title) if message.title else ""
+            known = SavedSession(ref.session_id, ref.user_id, title, "", "", now, now)
+            self._store.create(known)
+            self._keeper.changed(ref, "created")
+        elif known.user_id != ref.user_id:
+            raise checks.no_session(ref.session_id)
+        return self._session(known)
+
+    def get(self, _message: GetSession, request: Envelope) -> Session:
+        return self._session(self._own_session(request))
+
+    def list_(self, message: ListSessions, request: Envelope) -> Sessions:
+        found = self._store.sessions(request.user_id, message.limit, message.before)
+        running = {turn.ref.session_id for turn in self._keeper.turns.values()}
+        return Sessions(sessions=[views.info(s, turns, s.session_id in running) for s, turns in found])
+
+    def rename(self, message: RenameSession, request: Envelope) -> Done:
+        session = self._own_session(request)
+        title = checks.title(message.title)
+        if title != session.title:
+            self._store.rename(session.session_id, title)
+            self._keeper.changed(TurnRef(session.session_id, session.user_id), "renamed")
+        return Done()
+
+    def delete(self, _message: DeleteSession, request: Envelope) -> Done:
+        session = self._own_session(request)
+        running = self._keeper.of_session(session.session_id)
+        for turn in running:
+            self._keeper.ask_to_stop(turn)
+        self._store.delete(session.session_id)
+        gone = texts.stopped(Draft(), [], "The conversation was deleted.")
+        for turn in running:
+            self._keeper.drop(turn.ref.query_id)
+            self._bus.publish(ResponseGeneration(query="", end=gone), turn=turn.ref)
+        self._keeper.changed(TurnRef(session.session_id, session.user_id), "deleted")
+        self._keeper.advance()
+        return Done()
+
+    def turn(self, _message: GetTurn, request: Envelope) -> Turn:
+        return Turn(turn=views.fit_turn(self._view(self._saved_turn(request)), self._room))
+
+    def _own_session(self, request: Envelope) -> SavedSession:
+        session = self._store.session(request.session_id)
+        if session is None or session.user_id != request.user_id:
+            raise checks.no_session(request.session_id)
+        return session
+
+    def _session(self, session: SavedSession) -> Session:
+        turns = [self._view(saved) for saved in self._store.turns(session.session_id)]
+        running = bool(self._keeper.of_session(session.session_id))
+        return Session(session=views.info(session, len(turns), running), turns=views.fit(turns, self._room))
+
+    def _view(self, saved: SavedTurn) -> TurnInfo:
+        query_id = saved.ref.query_id
+        running = self._keeper.turns.get(query_id)
+        if running is None:
+            return views.ended(saved)
+        return views.open_turn(
+            running, self._keeper.position(query_id), self._store.draft(query_id), self._store.steps(query_id)
+        )
+
+    @property
+    def _room(self) -> int:
+        """Bytes that an answer may have."""
+        return int(self._bus.config.max_message_bytes * 0.9)
+
+    def _saved_turn(self, request: Envelope) -> SavedTurn:
+        saved = self._store.turn(request.query_id)
+        if saved is None:
+            raise checks.no_turn(request.query_id)
+        checks.owner(saved.ref, request)
+        return saved

@@ -1,0 +1,277 @@
+# ruff: noqa: S608  statements are put together from the lists of columns below, never from values
+"""What is saved of sessions and turns, and how is it read back?
+
+The only writer of conversations.db. No decisions here: ledger.py makes them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bus.envelope import TurnRef
+from bus.messages.ledger import PastTurn, Step, TurnEnd
+from participants.services.conversation.database import Database
+from participants.services.conversation.ledger import Holder, OpenTurn
+from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.states import State
+from participants.services.conversation.texts import Draft
+
+_encode = msgspec.json.Encoder().encode
+_decode_step = msgspec.json.Decoder(Step).decode
+_decode_end = msgspec.json.Decoder(TurnEnd).decode
+
+_SESSION = "session_id, user_id, title, persona, head, created_at, updated_at"
+_TURN = "query_id, session_id, user_id, query, created_at, state, attempt, n, fence, answer, thinking, figures"
+_OPEN = (
+    "seq, query_id, session_id, user_id, query, created_at, parent_id, model, persona, state, "
+    "fence, attempt, tries, holder, holder_pid, holder_name, cancelled"
+)
+
+
+class SavedSession(Struct, frozen=True):
+    """A row of `sessions`."""
+
+    session_id: str
+    user_id: str
+    title: str
+    persona: str
+    head: str
+    created_at: str
+    updated_at: str
+
+
+class SavedTurn(Struct, frozen=True):
+    """A turn; its end where it has one."""
+
+    ref: TurnRef
+    query: str
+    created_at: str
+    state: State
+    attempt: int
+    n: int
+    fence: int
+    end: TurnEnd | None
+
+
+class Store(Database):
+    """conversations.db.
+
+    All methods raise `StorageError` where the file cannot be used; nothing is half-written then.
+    """
+
+    def __init__(self, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
+        super().__init__(path, migrations)
+
+    # ------------------------------------------------------------------ sessions
+
+    def session(self, session_id: str) -> SavedSession | None:
+        """One session."""
+        with self.read() as db:
+            row = db.execute(f"SELECT {_SESSION} FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+        return SavedSession(*row) if row else None
+
+    def sessions(self, user_id: str, limit: int, before: str) -> list[tuple[SavedSession, int]]:
+        """A user's sessions, newest first, each with its number of turns."""
+        sql = (
+            f"SELECT {_SESSION}, (SELECT count(*) FROM turns t WHERE t.session_id = s.session_id) FROM sessions s "
+            f"WHERE user_id = ? AND (? = '' OR updated_at < ?) ORDER BY updated_at DESC LIMIT ?"
+        )
+        with self.read() as db:
+            rows = db.execute(sql, (user_id, before, before, limit)).fetchall()
+        return [(SavedSession(*row[:-1]), row[-1]) for row in rows]
+
+    def create(self, session: SavedSession) -> None:
+        """Save an empty session."""
+        with self.write() as db:
+            db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)", msgspec.structs.astuple(session))
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Save a title."""
+        with self.write() as db:
+            db.execute("UPDATE sessions SET title = ? WHERE session_id = ?", (title, session_id))
+
+    def delete(self, session_id: str) -> None:
+        """Delete a session with all that belongs to it, from the log as well."""
+        turns = "(SELECT query_id FROM turns WHERE session_id = ?)"
+        with self.write(durable=True) as db:
+            db.execute(f"DELETE FROM steps WHERE query_id IN {turns}", (session_id,))
+            db.execute(f"DELETE FROM drafts WHERE query_id IN {turns}", (session_id,))
+            db.execute("DELETE FROM turns WHERE session_id = ?", (session_id,))
+            db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+        self.checkpoint(truncate=True)
+
+    # ------------------------------------------------------------------ turns
+
+    def turn(self, query_id: str) -> SavedTurn | None:
+        """One turn."""
+        with self.read() as db:
+            row = db.execute(f"SELECT {_TURN} FROM turns WHERE query_id = ?", (query_id,)).fetchone()
+        return _saved(row) if row else None
+
+    def turns(self, session_id: str) -> list[SavedTurn]:
+        """A session's turns, oldest first."""
+        with self.read() as db:
+            rows = db.execute(f"SELECT {_TURN} FROM turns WHERE session_id = ? ORDER BY seq", (session_id,)).fetchall()
+        return [_saved(row) for row in rows]
+
+    def count_before(self, turn: OpenTurn) -> int:
+        """How many older turns its session has."""
+        sql = "SELECT count(*) FROM turns WHERE session_id = ? AND seq < ?"
+        with self.read() as db:
+            return int(db.execute(sql, (turn.ref.session_id, turn.seq)).fetchone()[0])
+
+    def open_turns(self) -> list[OpenTurn]:
+        """All turns without an end, in the order of acceptance."""
+        sql = f"SELECT {_OPEN} FROM turns WHERE state IN ('received', 'claimed') ORDER BY seq"
+        with self.read() as db:
+            return [_open(row) for row in db.execute(sql).fetchall()]
+
+    def branch(self, turn: OpenTurn) -> Iterator[PastTurn]:
+        """The ended turns before `turn` on its branch, newest first, read as they are asked for."""
+        sql = (
+            "SELECT query_id, parent_id, state, steps, query, answer FROM turns "
+            "WHERE session_id = ? AND seq < ? ORDER BY seq DESC"
+        )
+        wanted = turn.parent_id
+        with self.read() as db:
+            for query_id, parent_id, state, steps, query, answer in db.execute(sql, (turn.ref.session_id, turn.seq)):
+                if query_id == wanted:
+                    wanted = parent_id
+                    yield PastTurn(
+                        query=query, answer=answer, status=state, steps=self.steps(query_id) if steps else []
+                    )
+
+    def submit(self, turn: OpenTurn, session: SavedSession, attachments: list[dict[str, Any]]) -> OpenTurn:
+        """Accept a turn, and make or update its session; returns it with its number. Survives a power cut."""
+        with self.write(durable=True) as db:
+            db.execute(
+                "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
+                "title = excluded.title, persona = excluded.persona, head = excluded.head, "
+                "updated_at = excluded.updated_at",
+                msgspec.structs.astuple(session),
+            )
+            cursor = db.execute(
+                "INSERT INTO turns (query_id, session_id, user_id, parent_id, state, created_at, model, persona, "
+                "attachments, query) VALUES (?, ?, ?, ?, 'received', ?, ?, ?, ?, ?)",
+                (
+                    turn.ref.query_id,
+                    turn.ref.session_id,
+                    turn.ref.user_id,
+                    turn.parent_id,
+                    turn.created_at,
+                    turn.model,
+                    turn.persona,
+                    _encode(attachments).decode() if attachments else "",
+                    turn.query,
+                ),
+            )
+            seq = cursor.lastrowid or 0
+        return replace(turn, seq=seq)
+
+    def update(self, turn: OpenTurn) -> None:
+        """Save who holds an open turn, and whether it is to stop."""
+        holder = turn.holder or Holder("")
+        with self.write() as db:
+            db.execute(
+                "UPDATE turns SET state = ?, fence = ?, attempt = ?, tries = ?, holder = ?, holder_pid = ?, "
+                "holder_name = ?, cancelled = ? WHERE query_id = ?",
+                (
+                    str(turn.state),
+                    turn.fence,
+                    turn.attempt,
+                    turn.tries,
+                    holder.boot,
+                    holder.pid,
+                    holder.name,
+                    int(turn.cancelled),
+                    turn.ref.query_id,
+                ),
+            )
+
+    def end(self, turn: OpenTurn, end: TurnEnd, now: str, n: int | None = None) -> None:
+        """Save a turn's end, whole; it survives a power cut. The draft has done its work.
+
+        Args:
+            turn: With the fence whose holder may repeat this without harm.
+            end: The end.
+            now: ISO 8601.
+            n: The last chunk number in the text, where it is not the draft's.
+        """
+        query_id = turn.ref.query_id
+        figures = _encode(replace(end, answer="", thinking="")).decode()
+        with self.write(durable=True) as db:
+            db.execute(
+                "UPDATE turns SET state = ?, ended_at = ?, fence = ?, answer = ?, thinking = ?, figures = ?, "
+                "n = coalesce(?, (SELECT n FROM drafts WHERE query_id = ?), -1), "
+                "steps = (SELECT count(*) FROM steps WHERE query_id = ?) WHERE query_id = ?",
+                (end.status, now, turn.fence, end.answer, end.thinking, figures, n, query_id, query_id, query_id),
+            )
+            db.execute("DELETE FROM drafts WHERE query_id = ?", (query_id,))
+            db.execute("UPDATE sessions SET updated_at = ? WHERE session_id = ?", (now, turn.ref.session_id))
+
+    # ------------------------------------------------------------------ the journal
+
+    def draft(self, query_id: str) -> Draft:
+        """What a turn's holder journalled last."""
+        with self.read() as db:
+            sql = "SELECT attempt, n, answer, thinking FROM drafts WHERE query_id = ?"
+            row = db.execute(sql, (query_id,)).fetchone()
+        return Draft(*row) if row else Draft()
+
+    def journal(self, turn: OpenTurn, n: int, answer: str | None, thinking: str | None) -> None:
+        """Save the text so far; None keeps what this attempt said before. An older entry that comes late does nothing."""
+        sql = (
+            "INSERT INTO drafts (query_id, attempt, n, answer, thinking) "
+            "VALUES (:id, :attempt, :n, coalesce(:answer, ''), coalesce(:thinking, '')) "
+            "ON CONFLICT (query_id) DO UPDATE SET attempt = excluded.attempt, n = excluded.n, "
+            "answer = coalesce(:answer, iif(attempt = :attempt, answer, '')), "
+            "thinking = coalesce(:thinking, iif(attempt = :attempt, thinking, '')) "
+            "WHERE attempt < :attempt OR n <= :n"
+        )
+        values = {"id": turn.ref.query_id, "attempt": turn.attempt, "n": n, "answer": answer, "thinking": thinking}
+        with self.write() as db:
+            db.execute(sql, values)
+
+    def steps(self, query_id: str) -> list[Step]:
+        """A turn's journalled steps, in order."""
+        with self.read() as db:
+            rows = db.execute("SELECT body FROM steps WHERE query_id = ? ORDER BY n", (query_id,)).fetchall()
+        return [_decode_step(row[0]) for row in rows]
+
+    def step(self, query_id: str, step: Step) -> None:
+        """Save a step; the same number again replaces it."""
+        with self.write() as db:
+            db.execute("INSERT OR REPLACE INTO steps VALUES (?, ?, ?)", (query_id, step.n, _encode(step)))
+
+
+def _saved(row: sqlite3.Row) -> SavedTurn:
+    query_id, session_id, user_id, query, created_at, state, attempt, n, fence, answer, thinking, figures = row
+    end = replace(_decode_end(figures), answer=answer, thinking=thinking) if figures else None
+    return SavedTurn(TurnRef(session_id, user_id, query_id), query, created_at, State(state), attempt, n, fence, end)
+
+
+def _open(row: sqlite3.Row) -> OpenTurn:
+    seq, query_id, session_id, user_id, query, created_at, parent_id, model, persona, state, *rest = row
+    fence, attempt, tries, boot, pid, name, cancelled = rest
+    return OpenTurn(
+        seq=seq,
+        ref=TurnRef(session_id, user_id, query_id),
+        query=query,
+        created_at=created_at,
+        parent_id=parent_id,
+        model=model,
+        persona=persona,
+        state=State(state),
+        fence=fence,
+        attempt=attempt,
+        tries=tries,
+        holder=Holder(boot, pid, name) if boot else None,
+        cancelled=bool(cancelled),
+    )
