@@ -183,8 +183,9 @@ class BusClient:
         return envelope.message_id
 
     def reply(self, request: Envelope, message: Message) -> None:
-        """Answer a request at its inbox."""
-        self.publish(message, turn=request.turn, correlation_id=request.message_id, subject=request.reply_to)
+        """Answer a request at its inbox; one that names no inbox wants no answer, or wants us to speak elsewhere."""
+        if request.reply_to.startswith(f"{subjects.INBOX}."):
+            self.publish(message, turn=request.turn, correlation_id=request.message_id, subject=request.reply_to)
 
     def _send(self, frames: Frames, envelope: Envelope) -> None:
         if len(frames[1]) > self.config.max_message_bytes:
@@ -280,8 +281,7 @@ class BusClient:
             self._served.pop(request.message_id, None)
         elif request.message_id in self._served:
             self._served[request.message_id] = answer
-        if request.reply_to:
-            self.reply(request, answer)
+        self.reply(request, answer)
 
     def spawn(self, work: Any, *, name: str) -> asyncio.Task[Any]:
         """Run a coroutine beside; it is kept from being collected, and a fault in it is logged."""
@@ -403,7 +403,7 @@ class BusClient:
         try:
             message = subscription.kind.read(envelope)
         except EnvelopeError as error:
-            if subscription.serves and envelope.reply_to:
+            if subscription.serves:
                 self.reply(envelope, Refusal(code="bad_request", message=str(error)))
             raise
         if not inspect.iscoroutinefunction(subscription.handler):

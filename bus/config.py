@@ -137,7 +137,8 @@ def load(section: str, kind: type[_T]) -> _T:
     merged: dict[str, Any] = {}
     for source, values in layers(section):
         merged = merge(merged, values)
-        convert(merged, kind, source)
+        if merged:  # a participant that was dropped in has no defaults here: its file in the home is the first
+            convert(merged, kind, source)
     return convert(merged, kind, f"{section}.yaml")
 
 

@@ -19,7 +19,6 @@ from bus.config import BusConfig, load
 from bus.errors import BusUnavailable, Local2Error
 from bus.process import end_with_parent, take_lock
 
-_STOP = {signal.SIGTERM, signal.SIGINT}
 _LAST_WORDS_MS = 1000
 """The proxy stops last: after SIGTERM it waits so long for the next one to leave, then it goes."""
 
@@ -41,57 +40,69 @@ def bind(socket: zmq.Socket[bytes], address: str) -> None:
 def run(config: BusConfig) -> None:
     """Carry messages until SIGTERM or SIGINT.
 
+    The C loop never returns to Python, so it has a thread of its own. This one reads the monitor all the time:
+    libzmq writes there without a limit in time, and a full or closed monitor stops the whole bus.
+
     Raises:
         BusUnavailable: Another proxy runs on this home, or an address is taken.
     """
     if config.transport == "tcp" and not config.host.startswith("127."):
         raise BusUnavailable(f"bus.yaml: host {config.host!r} is no loopback address: others could listen and speak")
+    signals = _signals()
     lock = take_lock("proxy")
     context = zmq.Context()
-    publishers, subscribers, control = context.socket(zmq.XSUB), context.socket(zmq.XPUB), context.socket(zmq.PAIR)
+    publishers, subscribers = context.socket(zmq.XSUB), context.socket(zmq.XPUB)
+    control, steer = context.socket(zmq.PAIR), context.socket(zmq.PAIR)
     for socket in (publishers, subscribers):
         socket.linger = 0
         socket.sndhwm = socket.rcvhwm = config.high_water_mark
         socket.maxmsgsize = config.max_message_bytes
+    monitor = subscribers.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
+    control.bind("inproc://control")
+    steer.connect("inproc://control")
     bind(publishers, config.publish_to())
     bind(subscribers, config.subscribe_to())
-    control.bind("inproc://control")
-    _stop_on_signals(context, subscribers)
-    zmq.proxy_steerable(publishers, subscribers, None, control)
+    carrier = threading.Thread(target=zmq.proxy_steerable, args=(publishers, subscribers, None, control))
+    carrier.start()
+    _wait_for_the_end(signals, monitor)
+    steer.send(b"TERMINATE")
+    carrier.join()
     subscribers.disable_monitor()
-    context.destroy(0)
+    for socket in (publishers, subscribers, control, steer, monitor):
+        socket.close(0)
+    context.term()
     lock.close()
 
 
-def _stop_on_signals(context: zmq.Context[zmq.Socket[bytes]], subscribers: zmq.Socket[bytes]) -> None:
-    """The C loop never returns to Python, so a thread waits for the signal and ends it."""
-    monitor = subscribers.get_monitor_socket(zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED)
-
-    def wait() -> None:
-        signal.sigwait(_STOP)
-        _last_words(monitor)
-        steer = context.socket(zmq.PAIR)
-        steer.connect("inproc://control")
-        steer.send(b"TERMINATE")
-        steer.close()
-
-    threading.Thread(target=wait, name="signals", daemon=True).start()
+def _signals() -> int:
+    """A descriptor that becomes readable with each SIGTERM or SIGINT."""
+    readable, writable = os.pipe()
+    os.set_blocking(writable, False)
+    signal.set_wakeup_fd(writable)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: None)
+    return readable
 
 
-def _last_words(monitor: zmq.Socket[bytes]) -> None:
-    """Return when the last participant has left, or when for a while none did."""
-    connected = 0
-    while monitor.poll(0 if connected <= 0 else _LAST_WORDS_MS):
-        event = parse_monitor_message(monitor.recv_multipart())["event"]
-        connected += 1 if event == zmq.EVENT_ACCEPTED else -1
-        if connected <= 0 and not monitor.poll(0):
-            break
-    monitor.close(0)
+def _wait_for_the_end(signals: int, monitor: zmq.Socket[bytes]) -> None:
+    """Return after a signal, once the last participant has left or for a while none did; after a second one at once."""
+    poller = zmq.Poller()
+    poller.register(signals, zmq.POLLIN)
+    poller.register(monitor, zmq.POLLIN)
+    connected, asked = 0, 0
+    while asked < 2:
+        events = dict(poller.poll(None if not asked else _LAST_WORDS_MS if connected > 0 else 0))
+        if asked and not events:
+            return
+        if signals in events:
+            asked += len(os.read(signals, 64))
+        if monitor in events:
+            event = parse_monitor_message(monitor.recv_multipart())["event"]
+            connected += 1 if event == zmq.EVENT_ACCEPTED else -1
 
 
 def main() -> int:
     """Entry point of the process."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)  # before any thread starts: one that lacks the mask would be ended
     end_with_parent(os.getppid())
     try:
         run(load("bus", BusConfig))

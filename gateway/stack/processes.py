@@ -96,6 +96,8 @@ def launch(layout: Layout) -> subprocess.Popen[bytes]:
         StackError: It ended at once, or does not answer.
     """
     env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    # `python` in a dropped-in program file is the one that LoCAL2 runs on.
+    env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", os.defpath)])
     command = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
     with layout.output.open("wb") as output:
         process = subprocess.Popen(

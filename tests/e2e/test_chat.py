@@ -140,7 +140,7 @@ async def test_tool_dropped_in_while_it_runs(stack: Stack, model: ScriptedOllama
         "sys.exit(main(Dice))\n"
     )
     (stack.home / "participants" / "dice.conf").write_text(
-        "[program:dice]\ncommand=python %(here)s/dice.py\nautostart=true\n"
+        '[program:dice]\ncommand=python "%(here)s/dice.py"\nautostart=true\n'
     )
     await stack.command("restart", "dice")
     await stack.replaced("dice", 0)

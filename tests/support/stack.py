@@ -87,7 +87,7 @@ class Stack:
         """Start all processes on `home`; stop them at the end. Without `model_url` the embedded model answers."""
         env = {k: v for k, v in os.environ.items() if not k.startswith(("LOCAL2_", "OLLAMA_"))}
         env |= {"LOCAL2_HOME": str(home), "PYTHONPATH": str(REPOSITORY)}
-        env |= {"OLLAMA_HOST": model_url} if model_url else {"LOCAL2_MODELS__BACKEND": "embedded"}
+        env |= {"LOCAL2_MODELS__BACKEND": "ollama" if model_url else "embedded"} | ({"OLLAMA_HOST": model_url} if model_url else {})
         stack = cls(home, free_port(), env | (environment or {}))
         await stack.up()
         try:

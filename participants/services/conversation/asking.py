@@ -29,6 +29,7 @@ class Asking:
         self._store, self._keeper, self._rules = store, keeper, rules
 
     def submit(self, message: SubmitTurn, request: Envelope) -> TurnAccepted:
+        """Accept a question; it is committed when this returns."""
         ref = checks.new_turn(request)
         known = self._store.turn(ref.query_id)
         if known is not None:
@@ -82,12 +83,15 @@ class Asking:
         )
 
     def cancel(self, _message: CancelTurn, request: Envelope) -> Done:
+        """Stop a turn: at once where nobody answers it, else its holder ends it, or `cancel_grace_s` does."""
         turn = self._keeper.turns.get(request.query_id)
         if turn is None:
             self._saved_turn(request)
             return Done()
         checks.owner(turn.ref, request)
         if turn.state is State.RECEIVED:
+            if turn.holder is not None:
+                self._keeper.ask_to_stop(turn)
             self._keeper.end_stopped(turn)
             return Done()
         stopping = ledger.stopping(turn, self._keeper.now, self._rules())

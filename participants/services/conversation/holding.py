@@ -29,6 +29,7 @@ class Holding:
         self._store, self._keeper, self._rules = store, keeper, rules
 
     def claim(self, message: ClaimTurn, request: Envelope) -> TurnClaimed:
+        """Give a turn to a holder, with all that the prompt needs."""
         checks.holder(message)
         self._keeper.settle(request.query_id, self._keeper.now)  # a lease may be over that no timer has seen yet
         turn = self._open_turn(request, "ended")
@@ -53,17 +54,20 @@ class Holding:
         )
 
     def journal(self, message: JournalTurn, request: Envelope) -> TurnHeld:
+        """Save the text so far."""
         turn = self._held_turn(request, message.fence)
         if message.answer is not None or message.thinking is not None:
             self._store.journal(turn, message.n, message.answer, message.thinking)
         return TurnHeld(cancelled=turn.cancelled)
 
     def step(self, message: JournalStep, request: Envelope) -> TurnHeld:
+        """Save a step."""
         turn = self._held_turn(request, message.fence)
         self._store.step(request.query_id, message.step)
         return TurnHeld(cancelled=turn.cancelled)
 
     def finish(self, message: FinishTurn, request: Envelope) -> Done:
+        """Save the end, once: the same fence again changes nothing."""
         checks.end(message.end)
         if request.query_id not in self._keeper.turns:
             saved = self._ended_turn(request)
@@ -74,6 +78,7 @@ class Holding:
         return Done()
 
     def release(self, message: ReleaseTurn, request: Envelope) -> Done:
+        """Take a turn back, and offer it to others."""
         turn = self._open_turn(request, "conflict")
         if turn.holder is None and message.fence == turn.fence:
             return Done()

@@ -53,11 +53,16 @@ class Keeper:
         """The monotonic clock that all deadlines are in."""
         return asyncio.get_running_loop().time()
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing wakes this process up."""
+        return self._timer is None and self._tidy is None
+
     def load(self) -> None:
         """Take over what an earlier process left open. Nothing is offered before `resume`."""
         now = self.now
         turns = {turn.ref.query_id: turn for turn in self._store.open_turns()}
-        held = {key: replace(turn, active=turn.attempt > 0) for key, turn in turns.items()}
+        held = {key: replace(t, active=t.attempt > 0, told=t.attempt > 0) for key, t in turns.items()}
         for query_id in ledger.to_start(held, self._rules().max_active):
             held[query_id] = replace(ledger.start(held[query_id], now, self._rules()), told=True)
         self.turns = held
@@ -122,10 +127,7 @@ class Keeper:
         Raises:
             StorageError: It could not be saved; the turn is as before.
         """
-        after(turn.state, ENDS[State(end.status)])
-        self._store.end(turn, end, wire.now_utc())
-        self.drop(turn.ref.query_id)
-        self.changed(turn.ref, "updated")
+        self._save_end(turn, end)
         self.advance()
 
     def end(self, turn: OpenTurn, end: TurnEnd) -> None:
@@ -134,11 +136,18 @@ class Keeper:
         Raises:
             StorageError: It could not be saved; the turn is as before.
         """
-        self.finish(replace(turn, fence=turn.fence + 1), end)
+        self._save_end(replace(turn, fence=turn.fence + 1), end)
         self._bus.publish(ResponseGeneration(query=turn.query, end=end), turn=turn.ref)
         if end.answer:
             self._bus.publish(AnswerDialog(query=turn.query, answer=end.answer), turn=turn.ref)
         log.info("turn_ended_here", status=end.status, code=end.code, query_id=turn.ref.query_id)
+        self.advance()
+
+    def _save_end(self, turn: OpenTurn, end: TurnEnd) -> None:
+        after(turn.state, ENDS[State(end.status)])
+        self._store.end(turn, end, wire.now_utc())
+        self.drop(turn.ref.query_id)
+        self.changed(turn.ref, "updated")
 
     def end_stopped(self, turn: OpenTurn) -> None:
         """End a stopped turn with the text that there is.
@@ -187,7 +196,8 @@ class Keeper:
             self._settle(turn, now)
         except StorageError as error:
             log.error("storage_failed", reason=str(error), query_id=query_id)
-            self.put(ledger.postponed(self.turns[query_id], now + _STORE_AGAIN_S))
+            anew = ledger.recounted(turn, now, self._rules())  # no claim can be saved either, so nobody is late
+            self.put(ledger.postponed(anew, now + _STORE_AGAIN_S))
 
     def _settle(self, turn: OpenTurn, now: float) -> None:
         query_id, rules = turn.ref.query_id, self._rules()
@@ -205,7 +215,8 @@ class Keeper:
         elif what is Due.END_STOPPED:
             self.end_stopped(turn)
         elif what is Due.GIVE_UP:
-            end = texts.given_up(self._store.draft(query_id), self._store.steps(query_id), turn.tries)
+            exhausted = turn.tries >= rules.max_attempts
+            end = texts.given_up(self._store.draft(query_id), self._store.steps(query_id), exhausted=exhausted)
             self.end(turn, end)
 
     def _offer(self, turn: OpenTurn, now: float) -> None:

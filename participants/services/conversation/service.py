@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
+import msgspec
 import structlog
 
 from bus import paths
@@ -127,7 +128,10 @@ class ConversationService(BaseService):
             except StorageError as error:
                 log.error("storage_failed", reason=str(error), subject=request.subject)
                 raise RequestFailed("storage", str(error)) from error
-            except (OverflowError, UnicodeEncodeError) as error:
+            except msgspec.MsgspecError as error:
+                log.error("record_unreadable", reason=str(error), subject=request.subject)
+                raise RequestFailed("storage", f"A saved record cannot be read: {error}") from error
+            except (OverflowError, UnicodeEncodeError, RecursionError) as error:
                 raise RequestFailed("bad_request", f"A value cannot be stored: {error}") from error
             self.holders.changed()
             return decision

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import structlog
+
 from bus import envelope as wire
 from bus.client import BusClient
 from bus.envelope import Envelope, TurnRef
@@ -20,9 +22,12 @@ from bus.messages.ledger import (
     TurnInfo,
 )
 from participants.services.conversation import checks, texts, views
+from participants.services.conversation.errors import StorageError
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.store import SavedSession, SavedTurn, Store
 from participants.services.conversation.texts import Draft
+
+log = structlog.get_logger()
 
 
 class SessionRequests:
@@ -32,6 +37,7 @@ class SessionRequests:
         self._store, self._keeper, self._bus = store, keeper, bus
 
     def create(self, message: CreateSession, request: Envelope) -> Session:
+        """Make an empty session, or give the one that there is."""
         ref = checks.new_session(request)
         known = self._store.session(ref.session_id)
         if known is None:
@@ -45,14 +51,17 @@ class SessionRequests:
         return self._session(known)
 
     def get(self, _message: GetSession, request: Envelope) -> Session:
+        """A session with its turns."""
         return self._session(self._own_session(request))
 
     def list_(self, message: ListSessions, request: Envelope) -> Sessions:
+        """A user's sessions."""
         found = self._store.sessions(request.user_id, message.limit, message.before)
         running = {turn.ref.session_id for turn in self._keeper.turns.values()}
         return Sessions(sessions=[views.info(s, turns, s.session_id in running) for s, turns in found])
 
     def rename(self, message: RenameSession, request: Envelope) -> Done:
+        """Give a session a title."""
         session = self._own_session(request)
         title = checks.title(message.title)
         if title != session.title:
@@ -61,6 +70,7 @@ class SessionRequests:
         return Done()
 
     def delete(self, _message: DeleteSession, request: Envelope) -> Done:
+        """Stop what runs, and delete all; what comes in late finds nothing, and makes nothing."""
         session = self._own_session(request)
         running = self._keeper.of_session(session.session_id)
         for turn in running:
@@ -72,9 +82,18 @@ class SessionRequests:
             self._bus.publish(ResponseGeneration(query="", end=gone), turn=turn.ref)
         self._keeper.changed(TurnRef(session.session_id, session.user_id), "deleted")
         self._keeper.advance()
+        self._forget()
         return Done()
 
+    def _forget(self) -> None:
+        """What was deleted is gone from the log as well, not only from the file."""
+        try:
+            self._store.checkpoint(truncate=True)
+        except StorageError as error:
+            log.error("storage_failed", reason=str(error))
+
     def turn(self, _message: GetTurn, request: Envelope) -> Turn:
+        """One turn."""
         return Turn(turn=views.fit_turn(self._view(self._saved_turn(request)), self._room))
 
     def _own_session(self, request: Envelope) -> SavedSession:

@@ -98,14 +98,13 @@ class Store(Database):
             db.execute("UPDATE sessions SET title = ? WHERE session_id = ?", (title, session_id))
 
     def delete(self, session_id: str) -> None:
-        """Delete a session with all that belongs to it, from the log as well."""
+        """Delete a session with all that belongs to it."""
         turns = "(SELECT query_id FROM turns WHERE session_id = ?)"
         with self.write(durable=True) as db:
             db.execute(f"DELETE FROM steps WHERE query_id IN {turns}", (session_id,))
             db.execute(f"DELETE FROM drafts WHERE query_id IN {turns}", (session_id,))
             db.execute("DELETE FROM turns WHERE session_id = ?", (session_id,))
             db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
-        self.checkpoint(truncate=True)
 
     # ------------------------------------------------------------------ turns
 
@@ -226,7 +225,7 @@ class Store(Database):
         return Draft(*row) if row else Draft()
 
     def journal(self, turn: OpenTurn, n: int, answer: str | None, thinking: str | None) -> None:
-        """Save the text so far; None keeps what this attempt said before. An older entry that comes late does nothing."""
+        """Save the text so far; None keeps what this attempt said before. An older entry that is late does nothing."""
         sql = (
             "INSERT INTO drafts (query_id, attempt, n, answer, thinking) "
             "VALUES (:id, :attempt, :n, coalesce(:answer, ''), coalesce(:thinking, '')) "

@@ -79,16 +79,22 @@ def stopped(draft: Draft, steps: Iterable[Step], reason: str = "Stopped.") -> Tu
     )
 
 
-def given_up(draft: Draft, steps: Iterable[Step], tries: int) -> TurnEnd:
-    """The end of a turn that nobody could answer; what there is of an answer is kept."""
-    died = f"The generator stopped {tries} times while it answered this question."
-    absent = "Nobody could answer this question: the generator does not run."
+def given_up(draft: Draft, steps: Iterable[Step], *, exhausted: bool) -> TurnEnd:
+    """The end of a turn that nobody could answer; what there is of an answer is kept.
+
+    Args:
+        draft: The text so far.
+        steps: The steps so far.
+        exhausted: Whether its holders died, rather than that there was none.
+    """
+    died = "The generator died again and again while it answered this question."
+    absent = "Nobody could answer this question: the generator does not run, or does not respond."
     return TurnEnd(
         status=State.FAILED,
         finish_reason="incomplete" if draft.answer else "error",
-        reason=f"{died if tries else absent} See what `local2 status` says, then press Retry.",
+        reason=f"{died if exhausted else absent} See what `local2 status` says, then press Retry.",
         retryable=True,
-        code="holder_died" if tries else "no_generator",
+        code="holder_died" if exhausted else "no_generator",
         answer=draft.answer,
         thinking=draft.thinking,
         tool_calls=tool_calls(steps, "crashed"),
@@ -105,8 +111,10 @@ def in_history(past: PastTurn) -> bool:
 
 def size_of(past: PastTurn) -> int:
     """Characters, roughly as the model will see them."""
-    return len(past.query) + len(past.answer) + sum(
-        len(step.text) + sum(len(call.result) for call in step.calls) for step in past.steps
+    return (
+        len(past.query)
+        + len(past.answer)
+        + sum(len(step.text) + sum(len(call.result) for call in step.calls) for step in past.steps)
     )
 
 

@@ -40,6 +40,11 @@ class LlamaEngine:
         """Whether the model is in memory."""
         return self._llama is not None
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything runs or waits."""
+        return not self._slots.idle
+
     async def load(self) -> None:
         """Bring the model into memory. Raises EngineUnavailable."""
         await self._loaded()

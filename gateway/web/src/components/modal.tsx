@@ -1,6 +1,6 @@
 // What do all dialogs have in common? The platform's: focus stays inside, Escape closes, the rest is inert.
 
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, type SyntheticEvent, useEffect, useId, useRef } from "react";
 
 interface ModalProps {
   title: string;
@@ -16,13 +16,19 @@ export function Modal({ title, onClose, children }: ModalProps) {
       ref={dialog}
       className="modal"
       aria-labelledby={id}
-      onClose={onClose}
-      onCancel={onClose}
+      onClose={(event) => whenClosed(event, onClose)}
     >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
   );
+}
+
+/** The event comes late: the dialog may be open again (React's strict mode mounts it twice). */
+export function whenClosed(event: SyntheticEvent<HTMLDialogElement>, onClose: () => void): void {
+  if (!event.currentTarget.open) {
+    onClose();
+  }
 }
 
 export function useModal() {

@@ -6,7 +6,7 @@ import { Link, useLocation } from "wouter";
 import type { AppState } from "../state/model";
 import { useAppState } from "./context";
 import { Logo } from "./logo";
-import { useModal } from "./modal";
+import { useModal, whenClosed } from "./modal";
 import { SessionItem } from "./session-item";
 import { ThemeSwitch } from "./theme-switch";
 import { useSessionId } from "./use-session-id";
@@ -122,7 +122,7 @@ export function Drawer({ onClose }: { onClose: () => void }) {
       ref={dialog}
       className="drawer"
       aria-label="Chats and pages"
-      onClose={onClose}
+      onClose={(event) => whenClosed(event, onClose)}
       onClick={(event) => {
         if (event.target === event.currentTarget) {
           onClose();

@@ -31,38 +31,36 @@ export default function StatusPage() {
 function ModelsSection({ models }: { models: Models }) {
   const { backend } = models;
   return (
-    <>
-      <section className="card" aria-labelledby="backend">
-        <h2 id="backend">Models</h2>
-        <p className="backend">
-          <State state={backend.kind === "none" ? "down" : backend.state} />
-          <strong>{BACKENDS[backend.kind] ?? humanised(backend.kind)}</strong>
-          {backend.url !== "" && <code>{backend.url}</code>}
-          {backend.demo && <span className="demo-tag">demo</span>}
+    <section className="card" aria-labelledby="backend">
+      <h2 id="backend">Models</h2>
+      <p className="backend">
+        <State state={backend.kind === "none" ? "down" : backend.state} />
+        <strong>{BACKENDS[backend.kind] ?? humanised(backend.kind)}</strong>
+        {backend.url !== "" && <code>{backend.url}</code>}
+        {backend.demo && <span className="demo-tag">demo</span>}
+      </p>
+      {backend.message !== "" && (
+        <p className="muted">
+          <WithCode text={backend.message} />
         </p>
-        {backend.message !== "" && (
-          <p className="muted">
-            <WithCode text={backend.message} />
-          </p>
-        )}
-        <Roles roles={models.roles} />
-        <h3>Installed</h3>
-        {models.models.length === 0 ? (
-          <p className="muted">None yet.</p>
-        ) : (
-          <ul className="model-list">
-            {models.models.map((model) => (
-              <li key={model.name}>
-                <code>{model.name}</code>
-                {model.size_bytes !== null && (
-                  <span className="muted">{bytes(model.size_bytes)}</span>
-                )}
-              </li>
-            ))}
-          </ul>
-        )}
-      </section>
-    </>
+      )}
+      <Roles roles={models.roles} />
+      <h3>Installed</h3>
+      {models.models.length === 0 ? (
+        <p className="muted">None yet.</p>
+      ) : (
+        <ul className="rows">
+          {models.models.map((model) => (
+            <li key={model.name}>
+              <code className="row-name">{model.name}</code>
+              {model.size_bytes !== null && (
+                <span className="muted">{bytes(model.size_bytes)}</span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }
 
@@ -74,35 +72,23 @@ const BACKENDS: Record<string, string> = {
 
 function Roles({ roles }: { roles: readonly RoleInfo[] }) {
   return (
-    <div className="table-scroll">
-      <table className="data">
-        <thead>
-          <tr>
-            <th scope="col">Role</th>
-            <th scope="col">Model</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {roles.map((role) => (
-            <tr key={role.role}>
-              <th scope="row">{role.role}</th>
-              <td>
-                <code>{role.model || "–"}</code>
-              </td>
-              <td>
-                <State state={role.available ? "ready" : "missing"} />
-                {role.hint !== "" && (
-                  <span className="muted hint">
-                    <WithCode text={role.hint} />
-                  </span>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <h3>Roles</h3>
+      <ul className="rows">
+        {roles.map((role) => (
+          <li key={role.role}>
+            <span className="row-name">{role.role}</span>
+            <code className="row-model">{role.model || "–"}</code>
+            <State state={role.available ? "ready" : "missing"} />
+            {role.hint !== "" && (
+              <span className="muted row-hint">
+                <WithCode text={role.hint} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { memo } from "react";
 
 import { viewOf } from "../parts";
 import type { Turn } from "../state/model";
-import { partsOf } from "../state/parts";
+import { isThinking, partsOf } from "../state/parts";
 import { canRetry, isSettled } from "../state/selectors";
 import { endWords, progressOf } from "../state/words";
 import { useClient } from "./context";
@@ -32,10 +32,19 @@ export const TurnView = memo(function TurnView({ turn }: { turn: Turn }) {
   );
 });
 
-/** What happens while no text comes. */
+/** Whether a part shows by itself that it goes on. */
+function isVisiblyBusy(turn: Turn): boolean {
+  return (
+    turn.answer !== "" ||
+    isThinking(turn) ||
+    turn.toolCalls.some((call) => call.outcome === "running")
+  );
+}
+
+/** What happens while no part shows it, and why it waits. */
 function Progress({ turn }: { turn: Turn }) {
-  const text = turn.answer !== "" || (turn.thinking !== "" && turn.toolCalls.length === 0);
-  if (isSettled(turn) || (text && turn.note === "" && !turn.stopping)) {
+  const said = turn.note !== "" || turn.stopping;
+  if (isSettled(turn) || (isVisiblyBusy(turn) && !said)) {
     return null;
   }
   const waiting = turn.phase === "queued" || turn.phase === "sending";

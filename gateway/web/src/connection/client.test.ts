@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { Session } from "../state/model";
 import { createStore, type Store } from "../state/store";
 import { about, accepted, answerChunk, record, response, snapshot } from "../state/testing";
-import type { ServerEvent } from "../wire/generated";
 import type { SessionDetail } from "../wire/rest";
 import { ChatClient } from "./client";
 import { type Rest, rest as realRest, RestError } from "./rest";

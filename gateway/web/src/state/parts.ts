@@ -34,6 +34,14 @@ export type Part =
       readonly live: boolean;
     };
 
+/** Whether the thinking goes on; after a snapshot nobody knows since when. */
+export function isThinking(turn: Turn): boolean {
+  if (isSettled(turn) || turn.answer !== "") {
+    return false;
+  }
+  return turn.thinkingSince !== null || (turn.thinking !== "" && turn.toolCalls.length === 0);
+}
+
 export function partsOf(turn: Turn): readonly Part[] {
   const over = isSettled(turn);
   const parts: Part[] = [];
@@ -42,7 +50,7 @@ export function partsOf(turn: Turn): readonly Part[] {
       kind: "thinking",
       key: "thinking",
       text: turn.thinking,
-      live: !over && turn.answer === "",
+      live: isThinking(turn),
       since: turn.thinkingSince,
       ms: turn.thinkingMs,
     });

@@ -84,9 +84,9 @@ def model_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def engine() -> AsyncIterator[ScriptedEngine]:
+async def engine() -> ScriptedEngine:
     """The engine behind `backend`."""
-    yield ScriptedEngine(lambda _state, _reason: None)
+    return ScriptedEngine(lambda _state, _reason: None)
 
 
 @pytest.fixture

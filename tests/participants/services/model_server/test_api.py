@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -176,14 +178,23 @@ async def test_refusals(http: httpx.AsyncClient, path: str, body: bytes, status:
     assert (answer.status_code, words in answer.json()["error"]) == (status, True), answer.text
 
 
-async def test_a_body_without_a_declared_length_is_capped(http: httpx.AsyncClient) -> None:
-    async def endless() -> Any:
-        while True:
-            yield b" " * 10_000
+async def spaces(blocks: int) -> AsyncIterator[bytes]:
+    """A body whose length nobody declares."""
+    for _block in range(blocks):
+        yield b" " * 10_000
 
-    answer = await http.post("/api/chat", content=endless())
+
+async def test_a_body_without_a_declared_length_is_capped(http: httpx.AsyncClient) -> None:
+    answer = await http.post("/api/chat", content=spaces(15))
 
     assert answer.status_code == 413
+
+
+async def test_an_endless_body_is_cut_off(http: httpx.AsyncClient) -> None:
+    with suppress(httpx.TransportError):  # whether the answer still arrives is up to the network
+        await http.post("/api/chat", content=spaces(10**9))
+
+    assert (await http.get("/")).status_code == 200
 
 
 async def test_get_of_a_post(http: httpx.AsyncClient) -> None:
@@ -239,9 +250,7 @@ async def test_an_engine_that_cannot_run(http: httpx.AsyncClient, engine: Script
     assert (answer.status_code, "AVX2" in answer.json()["error"]) == (503, True)
 
 
-async def test_the_engine_stops_when_a_streaming_client_leaves(
-    http: httpx.AsyncClient, engine: ScriptedEngine
-) -> None:
+async def test_the_engine_stops_when_a_streaming_client_leaves(http: httpx.AsyncClient, engine: ScriptedEngine) -> None:
     engine.gate = asyncio.Event()
     body = {"model": "toy-model", "messages": HELLO}
 

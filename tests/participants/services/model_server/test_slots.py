@@ -85,9 +85,8 @@ async def test_cancelled_in_the_moment_of_the_handover() -> None:
 async def test_a_warm_up_gives_way() -> None:
     pool, called = SlotPool(answers=2), asyncio.Event()
 
-    async with pool.take(Lane.ROUTER, "head", called.set):
-        async with pool.take(Lane.ANSWER, "question"):
-            assert called.is_set()
+    async with pool.take(Lane.ROUTER, "head", called.set), pool.take(Lane.ANSWER, "question"):
+        assert called.is_set()
 
 
 async def test_a_warm_up_does_not_drive_out_another() -> None:
