@@ -21,7 +21,7 @@ from msgspec import Struct
 from bus import envelope as wire
 from bus import subjects
 from bus.config import BusConfig
-from bus.envelope import Envelope, GapCounter, Stamp, TurnRef
+from bus.envelope import NO_TURN, Envelope, GapCounter, Stamp, TurnRef
 from bus.errors import BusUnavailable, EnvelopeError, RequestFailed, RequestTimeout
 from bus.messages.base import Message, read
 from bus.messages.control import Probe, Refusal
@@ -155,7 +155,7 @@ class BusClient:
         self,
         message: Message,
         *,
-        turn: TurnRef = TurnRef(),
+        turn: TurnRef = NO_TURN,
         correlation_id: str = "",
         reply_to: str = "",
         subject: str = "",
@@ -206,7 +206,9 @@ class BusClient:
 
     # ------------------------------------------------------------------ listen
 
-    def on(self, kind: type[M], handler: Callable[[M, Envelope], Awaitable[None] | None], *, key: str | None = None) -> None:
+    def on(
+        self, kind: type[M], handler: Callable[[M, Envelope], Awaitable[None] | None], *, key: str | None = None
+    ) -> None:
         """Call `handler` for each message of `kind`.
 
         A plain function runs at once; a coroutine function gets one message after the other from a bounded queue.
@@ -274,7 +276,7 @@ class BusClient:
             answer = await server(message, request)
         except RequestFailed as error:
             answer = Refusal(code=error.code, message=error.message)
-        except Exception:  # noqa: BLE001  a fault in one answer must not end the service
+        except Exception:
             log.exception("request_failed", subject=request.subject)
             answer = Refusal(code="internal", message="Something went wrong here; the log of this service says what.")
         if not remember:
@@ -298,7 +300,7 @@ class BusClient:
     # ------------------------------------------------------------------ ask
 
     async def request(
-        self, message: Message, expect: type[M], *, turn: TurnRef = TurnRef(), timeout_s: float | None = None
+        self, message: Message, expect: type[M], *, turn: TurnRef = NO_TURN, timeout_s: float | None = None
     ) -> M:
         """Ask whoever serves this message, and wait for the answer.
 
@@ -376,7 +378,7 @@ class BusClient:
         for observer in list(self._observers):
             try:
                 observer(envelope, body)
-            except Exception:  # noqa: BLE001  see _call
+            except Exception:
                 log.exception("observer_failed", subject=envelope.subject)
 
     def _dispatch(self, envelope: Envelope) -> None:
@@ -419,7 +421,7 @@ class BusClient:
     def _call(self, handler: Handler, message: Message, envelope: Envelope) -> None:
         try:
             handler(message, envelope)
-        except Exception:  # noqa: BLE001  a fault in one handler must not end the process
+        except Exception:
             log.exception("handler_failed", subject=envelope.subject)
 
     async def _work(self, subscription: Subscription) -> None:
@@ -427,7 +429,7 @@ class BusClient:
             message, envelope = subscription.waiting.popleft()
             try:
                 await subscription.handler(message, envelope)  # type: ignore[misc]  only coroutine functions come here
-            except Exception:  # noqa: BLE001  see _call
+            except Exception:
                 log.exception("handler_failed", subject=envelope.subject)
 
     # ------------------------------------------------------------------ readiness

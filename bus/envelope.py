@@ -25,6 +25,9 @@ class TurnRef(NamedTuple):
     query_id: str = ""
 
 
+NO_TURN = TurnRef()
+
+
 class Envelope(Struct, frozen=True, kw_only=True):
     """One message as it travels: JSON, the second of two frames (the first is the subject)."""
 
@@ -68,7 +71,7 @@ def encode(envelope: Envelope) -> bytes:
 
 
 def encode_payload(payload: object) -> Raw:
-    """A message as the raw JSON that an envelope carries. Half a surrogate pair, which no UTF-8 can hold, becomes `?`."""
+    """A message as the raw JSON that an envelope carries. Half a surrogate pair becomes `?`: no UTF-8 can hold it."""
     try:
         return Raw(_encoder.encode(payload))
     except UnicodeEncodeError:

@@ -64,7 +64,7 @@ def runtime_dir() -> Path:
     if len(os.fsencode(text)) + _LONGEST_SOCKET_NAME <= _SOCKET_PATH_LIMIT and not any(c.isspace() for c in text):
         return folder
     digest = hashlib.sha256(os.fsencode(str(home()))).hexdigest()[:8]
-    return Path("/tmp") / f"local2-{os.getuid()}-{digest}"
+    return Path("/tmp") / f"local2-{os.getuid()}-{digest}"  # noqa: S108  `private` refuses one that is not ours
 
 
 def private(folder: Path) -> Path:

@@ -55,7 +55,8 @@ class ZmqTransport:
         self._context = zmq.Context()
         self._pub = self._socket(zmq.PUB)
         self._sub = self._socket(zmq.SUB)
-        self._monitors = [s.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED) for s in (self._pub, self._sub)]
+        events = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
+        self._monitors = [socket.get_monitor_socket(events) for socket in (self._pub, self._sub)]
         self._up = [False, False]
         self._draining = False
         self._closed = False
@@ -67,7 +68,7 @@ class ZmqTransport:
         socket.maxmsgsize = self._config.max_message_bytes
         socket.sndhwm = socket.rcvhwm = self._config.high_water_mark
         if kind == zmq.PUB:
-            socket.setsockopt(zmq.XPUB_NODROP, 1)  # a full queue is then an error that can be counted, not a silent loss
+            socket.setsockopt(zmq.XPUB_NODROP, 1)  # a full queue is then an error that can be counted
         return socket
 
     def open(self, on_frames: Callable[[Frames], None], on_link: Callable[[bool], None]) -> None:

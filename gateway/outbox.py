@@ -33,10 +33,7 @@ class Outbox:
         self._waiting: deque[Waiting] = deque()
         self._used = 0
         self._wake = asyncio.Event()
-        self._closed = False
-
-    def __len__(self) -> int:
-        return len(self._waiting)
+        self.closed = False
 
     def put(self, item: Waiting) -> bool:
         """Queue a frame; False where there is no room."""
@@ -54,20 +51,23 @@ class Outbox:
         kept = [item for item in self._waiting if not item.query_id][-_KEPT:]
         self._waiting = deque(kept)
         self._used = sum(len(item.text) for item in kept)
+        self._wake.set()
         return dropped
 
     def close(self) -> None:
-        """Nothing is put any more: what waits is sent, then `next` returns None."""
-        self._closed = True
+        """Nothing is put any more; what waits is still sent."""
+        self.closed = True
         self._wake.set()
 
-    async def next(self) -> str | None:
-        """The next frame's text, once there is one."""
-        while not self._waiting:
-            if self._closed:
-                return None
-            self._wake.clear()
-            await self._wake.wait()
+    def pop(self) -> str | None:
+        """The next frame's text; None where none waits."""
+        if not self._waiting:
+            return None
         item = self._waiting.popleft()
         self._used -= len(item.text)
         return item.text
+
+    async def wait(self) -> None:
+        """Until there may be something to do."""
+        await self._wake.wait()
+        self._wake.clear()

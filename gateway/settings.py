@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 import msgspec
 import structlog
@@ -166,15 +166,14 @@ def _about(annotation: Any) -> Meta:
 
 def type_name(annotation: Any) -> tuple[str, list[Any] | None]:
     """A plain word for a field's type, and the values it is chosen from, if any."""
-    kinds = msgspec.inspect.type_info(annotation)
-    while isinstance(kinds, msgspec.inspect.Metadata):
-        kinds = kinds.type
-    if isinstance(kinds, msgspec.inspect.UnionType):
-        inner = [kind for kind in kinds.types if not isinstance(kind, msgspec.inspect.NoneType)]
+    plain = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if get_origin(plain) is Literal:
+        return "str", list(get_args(plain))
+    kind = msgspec.inspect.type_info(plain)
+    if isinstance(kind, msgspec.inspect.UnionType):
+        inner = [member for member in kind.types if not isinstance(member, msgspec.inspect.NoneType)]
         return f"{_word(inner[0])} or null", None
-    if isinstance(kinds, msgspec.inspect.LiteralType):
-        return "str", list(kinds.values)
-    return _word(kinds), None
+    return _word(kind), None
 
 
 def _word(kind: msgspec.inspect.Type) -> str:

@@ -87,11 +87,16 @@ class ChatEndpoint:
                 socket.tell(refused.frame())
 
     async def _write(self, socket: Socket, send: Send) -> None:
+        outbox = socket.outbox
         with contextlib.suppress(OSError, RuntimeError):  # the client is gone; the reader notices as well
-            while (text := await socket.outbox.next()) is not None:
-                await send({"type": "websocket.send", "text": text})
-                if socket.starved and not len(socket.outbox):
+            while True:
+                while (text := outbox.pop()) is not None:
+                    await send({"type": "websocket.send", "text": text})
+                if outbox.closed:
+                    break
+                if socket.starved:
                     self._hub.catchup.fed(socket)
+                await outbox.wait()
             await send({"type": "websocket.close", "code": GOING_AWAY, "reason": GOODBYE})
 
     async def drain(self, timeout_s: float) -> None:

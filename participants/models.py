@@ -18,10 +18,13 @@ class ModelsConfig(Section, frozen=True, kw_only=True):
     """models.yaml: roles and where models are served."""
 
     backend: Annotated[
-        Literal["auto", "ollama", "embedded"], Meta(description="auto: Ollama where it answers, else the embedded model.")
+        Literal["auto", "ollama", "embedded"],
+        Meta(description="auto: Ollama where it answers, else the embedded model."),
     ] = "auto"
     ollama_host: Annotated[str, Meta(description="Ollama's address; empty: OLLAMA_HOST, else this machine.")] = ""
-    default: Annotated[str, Meta(description="The model that answers; empty: the first preferred one that is there.")] = ""
+    default: Annotated[
+        str, Meta(description="The model that answers; empty: the first preferred one that is there.")
+    ] = ""
     quality: Annotated[str, Meta(description="A larger model, picked per question; empty: the default one.")] = ""
     vision: Annotated[str, Meta(description="For pictures; empty: the default one.")] = ""
     preferred: Annotated[list[str], Meta(description="What an empty `default` looks for, best first.")] = []

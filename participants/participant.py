@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import structlog
@@ -31,6 +31,7 @@ log = structlog.get_logger()
 P = ParamSpec("P")
 R = TypeVar("R")
 VERSION = "0.1.0"
+_FAREWELL_S = 1.0
 
 
 class Participant:
@@ -99,24 +100,26 @@ class Participant:
         self.bus.on(PresenceRequest, lambda _message, _envelope: self._announce(self.state))
         self.bus.on_ready = self._linked
         self.bus.open()
-        if await self._reached_bus():
-            await self._live()
-        await self.bus.close()
-        self.pool.close()
+        try:
+            if await self._unless_stopped(self.bus.wait_ready()) and await self._unless_stopped(self.started()):
+                await self._live()
+        finally:
+            await self.bus.close()
+            self.pool.close()
 
-    async def _reached_bus(self) -> bool:
-        """Wait for the bus; False when asked to stop before it came."""
-        ready = self.spawn(self.bus.wait_ready(), name="wait for the bus")
-        stop = self.spawn(self._stop.wait(), name="wait for a stop")
-        await asyncio.wait([ready, stop], return_when=asyncio.FIRST_COMPLETED)
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Wait for `work`; False when asked to stop before it was done."""
+        task, stop = asyncio.create_task(work), asyncio.create_task(self._stop.wait())
+        await asyncio.wait([task, stop], return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
-        if not ready.done():
-            return False
-        ready.result()
-        return True
+        if task.done():
+            task.result()
+            return True
+        task.cancel()
+        await asyncio.wait([task])
+        return False
 
     async def _live(self) -> None:
-        await self.started()
         self._announce("ready")
         log.info("ready", pid=os.getpid())
         beat = self.spawn(self._beat(), name="beat")
@@ -131,15 +134,20 @@ class Participant:
     async def _leave(self) -> None:
         """Each step has its reason: say it, so that nobody sends more; finish; say goodbye last."""
         self._announce("draining")
-        try:
-            async with asyncio.timeout(self.system.drain_s):
-                await self.drain()
-        except TimeoutError:
-            log.warning("drain_cut_short", after_s=self.system.drain_s)
-        with contextlib.suppress(Local2Error):
-            await self.farewell()
+        await self._within("drain", self.drain(), self.system.drain_s)
+        await self._within("farewell", self.farewell(), _FAREWELL_S)
         self._announce("gone")
         log.info("stopped")
+
+    async def _within(self, step: str, work: Coroutine[Any, Any, None], limit_s: float) -> None:
+        """One step of leaving: neither its time nor a fault in it keeps us here."""
+        try:
+            async with asyncio.timeout(limit_s):
+                await work
+        except TimeoutError:
+            log.warning("cut_short", step=step, after_s=limit_s)
+        except Exception:
+            log.exception("leaving_failed", step=step)
 
     def _listen_for_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -204,6 +212,7 @@ class Participant:
             self._announce(self.state, note=f"old settings kept: {error}")
             return
         before, self.config = self.config, fresh
+        self.bus.sender_id = fresh.id
         if before != fresh:
             self.reconfigured(before)
             log.info("config_reloaded")

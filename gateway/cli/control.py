@@ -12,9 +12,11 @@ from gateway.stack import layout as places
 from gateway.stack.errors import ExitCode, StackError
 from gateway.stack.layout import Layout
 from gateway.stack.rpc import Program, Supervisor
+from gateway.stack.settings import Place
 from gateway.version import version
 
 _READY_LIMIT_S = 30.0
+_MODEL_LIMIT_S = 3.0
 _COLOURS = {health.READY: "good", "stopped": "dim", "fatal": "bad", "backoff": "warn", "exited": "warn"}
 
 
@@ -45,7 +47,10 @@ def status(_: Namespace) -> int:
     states = health.readiness([program.name for program in programs], programs, answer)
     for program in programs:
         _row(program, states[program.name])
-    _say_model(answer)
+    if answer is None:
+        console.say("The gateway does not answer: local2 logs gateway")
+    else:
+        _say_model(place)
     console.say(f"Home {layout.home}   logs: local2 logs NAME")
     return ExitCode.OK if answer is not None else ExitCode.FAILED
 
@@ -107,12 +112,21 @@ def _duration(seconds: int) -> str:
     return f"{hours}:{rest // 60:02}:{rest % 60:02}"
 
 
-def _say_model(answer: Mapping[str, Any] | None) -> None:
-    if answer is None:
-        console.say("The gateway does not answer: local2 logs gateway")
+def _say_model(place: Place) -> None:
+    said = health.get_json(place.url + "/api/models", _MODEL_LIMIT_S)
+    if said is None:
+        console.say("Model: the generator does not answer: local2 logs generator")
         return
-    model = answer.get("model")
-    if isinstance(model, dict):
-        console.say(f"Model: {', '.join(str(value) for value in model.values() if value)}")
-    elif model:
-        console.say(f"Model: {model}")
+    for line in model_lines(said):
+        console.say(line)
+
+
+def model_lines(said: Mapping[str, Any]) -> list[str]:
+    """Who answers, in words, from /api/models."""
+    backend: Mapping[str, Any] = said.get("backend") or {}
+    roles: list[Mapping[str, Any]] = said.get("roles") or []
+    default: Mapping[str, Any] = next((role for role in roles if role.get("role") == "default"), {})
+    kind = {"ollama": "Ollama", "embedded": "embedded"}.get(str(backend.get("kind")), "nobody answers")
+    where = f" at {backend['url']}" if backend.get("kind") == "ollama" else ""
+    lines = [f"Model: {default.get('model') or 'none'} ({kind}{where}, {backend.get('state') or 'unknown'})"]
+    return lines + [f"  {text}" for text in (default.get("hint"), backend.get("message")) if text]

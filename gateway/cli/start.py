@@ -7,7 +7,7 @@ import subprocess
 import time
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -51,22 +51,32 @@ def _start(options: Namespace) -> tuple[Layout, subprocess.Popen[bytes] | None]:
     wanted = settings.wanted(options.web_port, options.model)
     layout = places.current()
     places.prepare(layout)
-    with processes.exclusive(layout, lambda: console.say("Another local2 is at work on this home: waiting for it")):
-        running = processes.running_pid(layout)
-        if running is not None:
-            _join(layout, running, wanted, options)
+    with _alone(layout):
+        if _joined(layout, wanted, options):
             return layout, None
-        process = _start_new(layout, wanted, options)
-    return layout, process
+        startup.clear_leftovers(layout, console.say)
+        wanted = settings.settled(wanted)
+        _check(layout, wanted)
+    # A download may take minutes: meanwhile `local2 down` and others are not kept waiting.
+    wanted = _with_model(wanted)
+    with _alone(layout):
+        if _joined(layout, wanted, options):
+            return layout, None
+        return layout, _start_new(layout, wanted, options)
+
+
+def _alone(layout: Layout) -> AbstractContextManager[None]:
+    return processes.exclusive(layout, lambda: console.say("Another local2 is at work on this home: waiting for it"))
+
+
+def _check(layout: Layout, wanted: Wanted) -> None:
+    preflight.check_space(layout.home)
+    preflight.check_port(settings.place(wanted))
 
 
 def _start_new(layout: Layout, wanted: Wanted, options: Namespace) -> subprocess.Popen[bytes]:
-    wanted = settings.settled(wanted)
+    _check(layout, wanted)
     place = settings.place(wanted)
-    startup.clear_leftovers(layout, console.say)
-    preflight.check_space(layout.home)
-    preflight.check_port(place)
-    wanted = _with_model(wanted)
     made = startup.plan(layout, wanted)
     for name, reason in made.refused.items():
         console.complain(f"participants/{name} is left out: {reason}")
@@ -137,8 +147,15 @@ def _install(chosen: weights.Weights) -> None:
         progress.end()
 
 
-def _join(layout: Layout, pid: int, wanted: Wanted, options: Namespace) -> None:
-    """The stack runs already: say where, start what stands still, open the page."""
+def _joined(layout: Layout, wanted: Wanted, options: Namespace) -> bool:
+    """Where the stack runs already: say where, start what stands still, open the page.
+
+    Raises:
+        StackError: It runs with other settings than those asked for now.
+    """
+    pid = processes.running_pid(layout)
+    if pid is None:
+        return False
     before = startup.remembered(layout)
     place = settings.place(before)
     if different := wanted.differs(before, place):
@@ -148,13 +165,11 @@ def _join(layout: Layout, pid: int, wanted: Wanted, options: Namespace) -> None:
             ExitCode.OTHER_SETTINGS,
         )
     with Supervisor(layout.socket) as supervisor:
-        programs = supervisor.programs()
-        if any(not program.active for program in programs):
-            supervisor.start_all()
-    if not all(program.state == "RUNNING" for program in programs):
-        _wait(layout, place, [program.name for program in programs if not program.problem])
+        supervisor.start_all()
+    _wait(layout, place, startup.plan(layout, before).names)
     console.say(f"LoCAL2 runs already (supervisord, pid {pid}): {console.paint(place.url, 'bold')}")
     _open(place, options)
+    return True
 
 
 def _open(place: Place, options: Namespace) -> None:

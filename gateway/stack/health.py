@@ -42,10 +42,10 @@ def readiness(names: Iterable[str], programs: Iterable[Program], answer: Mapping
     without it.
     """
     said = dict(answer["participants"]) if answer else {}
-    if answer is not None:
-        said.setdefault("gateway", READY)
     if READY in said.values():
         said.setdefault("proxy", READY)
+    if answer is not None:
+        said.setdefault("gateway", READY)
     by_name = {program.name: program for program in programs}
     return {name: _word(by_name.get(name), said.get(name)) for name in names}
 

@@ -103,12 +103,20 @@ def launch(layout: Layout) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
         )
-    up = until(lambda: process.poll() is not None or running_pid(layout) == process.pid, LIMITS.supervisord_up)
-    if process.poll() is None and up:
-        return process
+    try:
+        until(lambda: process.poll() is not None or running_pid(layout) == process.pid, LIMITS.supervisord_up)
+        if running_pid(layout) == process.pid:
+            return process
+    except BaseException:
+        _end(process)
+        raise
+    _end(process)
+    raise StackError("supervisord could not start:\n" + indent(tail(layout.output, 8)))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
-    raise StackError("supervisord could not start:\n" + indent(tail(layout.output, 8)))
 
 
 def stop(layout: Layout, each: Callable[[Program], None] = lambda _: None) -> None:

@@ -62,6 +62,7 @@ class Supervisor:
         self._call(f"startProcess:{_ALREADY_STARTED}", name, False)
 
     def start_all(self) -> None:
+        """Start every program that does not run; returns at once."""
         self._call("startAllProcesses", False)
 
     def stop(self, name: str) -> None:

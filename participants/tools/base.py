@@ -25,6 +25,8 @@ from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
 _REMEMBERED_CALLS = 256
+_LONGEST_RESULT = 1_000_000
+"""Characters; more does not fit into a message. What the model is told is cut much shorter, by the dispatcher."""
 
 
 class State(StrEnum):
@@ -47,6 +49,9 @@ TRANSITIONS = {
     (State.WAITING, Action.END): State.ENDED,
     (State.RUNNING, Action.END): State.ENDED,
 }
+
+
+Machine = StateMachine[State, Action]
 
 
 class ToolFailed(Local2Error):
@@ -91,36 +96,48 @@ class BaseTool(Participant):
         self._answers: OrderedDict[str, ToolResult | None] = OrderedDict()
         self._running: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(self.config.policies.concurrency)
+        self._listen()
+        self.bus.on(ToolSchemaRequest, lambda _message, _envelope: self.announce())
+
+    def _listen(self) -> None:
         self.bus.on(ToolCall, self._on_call, key=self.config.tool)
         self.bus.on(CancelTool, self._on_cancel, key=self.config.tool)
-        self.bus.on(ToolSchemaRequest, lambda _message, _envelope: self.announce())
 
     def linked(self) -> None:
         """The bus is (again) there: whoever collects schemas may have missed ours."""
         self.announce()
 
     def reconfigured(self, before: Any) -> None:
-        """The schema or a policy may have changed."""
+        """The schema, a policy or even the name may have changed."""
+        if before.policies.concurrency != self.config.policies.concurrency:
+            self._slots = asyncio.Semaphore(self.config.policies.concurrency)
+        if before.tool != self.config.tool:
+            self._publish_schema(before, withdrawn=True)
+            self._listen()
         self.announce()
 
-    def announce(self, *, withdrawn: bool = False) -> None:
-        """Publish the schema."""
+    def announce(self) -> None:
+        """Publish the schema; once we drain, that it is withdrawn."""
+        self._publish_schema(self.config, withdrawn=self.state in ("draining", "gone"))
+
+    def _publish_schema(self, config: ToolConfig, *, withdrawn: bool) -> None:
         self.bus.publish(
             ToolSchema(
-                tool=self.config.tool,
+                tool=config.tool,
                 name=self.CONFIG_NAME,
-                description=self.config.description,
-                parameters=self.config.parameters,
-                policies=self.config.policies,
+                description=config.description,
+                parameters=config.parameters,
+                policies=config.policies,
                 withdrawn=withdrawn,
                 pid=os.getpid(),
             )
         )
 
     async def drain(self) -> None:
-        """Take no more calls, and finish those that run."""
-        self.announce(withdrawn=True)
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        """Withdraw, and finish what runs; a call that was under way to us meanwhile is still taken."""
+        self.announce()
+        while self._running:
+            await asyncio.wait(self._running.values())
 
     # ------------------------------------------------------------------ a call
 
@@ -128,53 +145,71 @@ class BaseTool(Participant):
         if call.call_id in self._answers:
             answer = self._answers[call.call_id]
             if answer is not None:
-                self.bus.publish(answer, turn=envelope.turn, correlation_id=envelope.message_id)
+                self._say(answer, envelope)
             return
         self._answers[call.call_id] = None
         while len(self._answers) > _REMEMBERED_CALLS:
             self._answers.popitem(last=False)
-        task = self.spawn(self._handle(call, envelope), name=f"call {call.tool}")
-        self._running[call.call_id] = task
-        task.add_done_callback(lambda _task: self._running.pop(call.call_id, None))
+        machine = StateMachine(
+            TRANSITIONS,
+            State.WAITING,
+            lambda before, action, after, _note: self._moved(call, envelope, before, action, after),
+        )
+        work = self.spawn(self._run(call, envelope, machine), name=f"call {call.tool}")
+        self._running[call.call_id] = work
+        work.add_done_callback(lambda _work: self._running.pop(call.call_id, None))
+        work.add_done_callback(lambda _work: self._answer(call, envelope, machine, _work))
 
     def _on_cancel(self, cancel: CancelTool, _envelope: Envelope) -> None:
         task = self._running.get(cancel.call_id)
         if task is not None:
             task.cancel()
 
-    async def _handle(self, call: ToolCall, envelope: Envelope) -> None:
-        machine = StateMachine(TRANSITIONS, State.WAITING, lambda *move: self._moved(call, envelope, *move))
+    def _answer(self, call: ToolCall, envelope: Envelope, machine: Machine, work: asyncio.Task[ToolResult]) -> None:
+        """Called once at the end of each call, also of one that was stopped before it began."""
+        answer = _result(call, "cancelled", "The call was stopped.") if work.cancelled() else work.result()
         try:
-            async with self._slots:
+            self._say(answer, envelope)
+        except (TypeError, ValueError, RecursionError):  # what the tool found does not fit into a message
+            log.exception("tool_failed", tool=call.tool)
+            answer = _result(call, "failed", f"{call.tool} gave no usable result; its log says why. Go on without it.")
+            self._say(answer, envelope)
+        self._answers[call.call_id] = answer
+        machine.do(Action.END)
+
+    def _say(self, answer: ToolResult, envelope: Envelope) -> None:
+        self.bus.publish(answer, turn=envelope.turn, correlation_id=envelope.message_id)
+
+    async def _run(self, call: ToolCall, envelope: Envelope, machine: Machine) -> ToolResult:
+        """The time that it waits for a free place counts, too: after it nobody waits for the answer."""
+        limit = asyncio.timeout(call.timeout_s)
+        try:
+            async with limit, self._slots:
                 machine.do(Action.RUN)
                 self._tell_running(call, envelope)
-                answer = await self._result(call)
-        except asyncio.CancelledError:
-            answer = ToolResult(tool=call.tool, call_id=call.call_id, outcome="cancelled", result="The call was stopped.")
-        self._answers[call.call_id] = answer
-        self.bus.publish(answer, turn=envelope.turn, correlation_id=envelope.message_id)
-        machine.do(Action.END)
+                return _result(call, "ok", await self.run_call(call.args))
+        except ToolFailed as error:
+            return _result(call, "failed", str(error))
+        except Exception as error:
+            if isinstance(error, TimeoutError) and limit.expired():
+                return _result(call, "timeout", f"{call.tool} took longer than {call.timeout_s:g} s and was stopped.")
+            log.exception("tool_failed", tool=call.tool)
+            return _result(call, "failed", f"{call.tool} failed inside; its log says why. Go on without it.")
 
     def _tell_running(self, call: ToolCall, envelope: Envelope) -> None:
         activity = ToolActivity(tool=call.tool, call_id=call.call_id, event="running", pid=os.getpid())
         self.bus.publish(activity, turn=envelope.turn)
 
-    async def _result(self, call: ToolCall) -> ToolResult:
-        def ended(outcome: str, found: str | Found) -> ToolResult:
-            text, sources = (found.text, found.sources) if isinstance(found, Found) else (found, [])
-            return ToolResult(tool=call.tool, call_id=call.call_id, outcome=outcome, result=text, sources=sources)
-
-        try:
-            async with asyncio.timeout(call.timeout_s):
-                return ended("ok", await self.run_call(call.args))
-        except ToolFailed as error:
-            return ended("failed", str(error))
-        except TimeoutError:
-            return ended("timeout", f"{call.tool} took longer than {call.timeout_s:g} s and was stopped.")
-        except Exception:  # noqa: BLE001  whatever a tool does, its caller gets an answer
-            log.exception("tool_failed", tool=call.tool)
-            return ended("failed", f"{call.tool} failed inside; its log says why. Go on without it.")
-
-    def _moved(self, call: ToolCall, envelope: Envelope, before: State, action: Action, after: State, _note: str) -> None:
+    def _moved(self, call: ToolCall, envelope: Envelope, before: State, action: Action, after: State) -> None:
         move = ToolTransition(tool=call.tool, before=before, action=action, after=after)
         self.bus.publish(move, turn=envelope.turn)
+
+
+def _result(call: ToolCall, outcome: str, found: str | Found) -> ToolResult:
+    """Raises TypeError where a tool returned neither text nor `Found`."""
+    if not isinstance(found, Found):
+        found = Found(text=found)
+    if not isinstance(found.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  a tool may do anything
+        raise TypeError(f"expected text, got {type(found.text).__name__}")
+    text = found.text[:_LONGEST_RESULT]
+    return ToolResult(tool=call.tool, call_id=call.call_id, outcome=outcome, result=text, sources=found.sources)

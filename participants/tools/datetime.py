@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
+from functools import cache
 from typing import Any, ClassVar
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -20,14 +21,24 @@ def zone_named(name: str) -> tzinfo | None:
     wanted = name.strip().replace(" ", "_").lower()
     if wanted in ("", "local"):
         return None
-    zones = available_timezones()
+    if wanted in ("utc", "z"):
+        return UTC  # known even where the machine has no zone files
+    zones = _zones()
     exact = [zone for zone in zones if zone.lower() == wanted]
     found = exact or sorted(zone for zone in zones if zone.rpartition("/")[2].lower() == wanted)
     if len({str(datetime.now(ZoneInfo(zone)).utcoffset()) for zone in found}) == 1:
         return ZoneInfo(found[0])
     if found:
         raise ToolFailed(f"{name!r} can be {', '.join(found)}: call again with one of them.")
-    raise ToolFailed(f"No time zone is called {name!r}. Give an IANA name such as Europe/Paris, or none for local time.")
+    raise ToolFailed(
+        f"No time zone is called {name!r}. Give an IANA name such as Europe/Paris, or none for local time."
+    )
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """Read once: it opens every zone file of the machine."""
+    return frozenset(available_timezones())
 
 
 def describe(moment: datetime) -> str:

@@ -14,7 +14,7 @@ from bus.envelope import Envelope, GapCounter, Stamp
 from bus.errors import EnvelopeError
 from bus.messages import read
 from bus.messages.control import ConfigReload
-from bus.messages.query import QueryReceived
+from bus.messages.tool import ToolCall
 
 
 def make(**fields: Any) -> Envelope:
@@ -101,9 +101,9 @@ def test_a_hostile_payload_is_refused_when_it_is_read(payload: object) -> None:
 
 
 def test_half_a_surrogate_pair_in_a_message_is_replaced() -> None:
-    message = QueryReceived(query="a\ud800b", attachments=[{"name": "\udcff"}])
-    got = read(wire.decode(wire.encode(make(message_type="QueryReceived", payload=wire.encode_payload(message)))))
-    assert got == QueryReceived(query="a?b", attachments=[{"name": "?"}])
+    message = ToolCall(tool="t", call_id="1", args={"a\ud800b": ["\udcff"]})
+    got = read(wire.decode(wire.encode(make(message_type="ToolCall", payload=wire.encode_payload(message)))))
+    assert got == ToolCall(tool="t", call_id="1", args={"a?b": ["?"]})
 
 
 def refused_or_envelope(body: bytes) -> bool:

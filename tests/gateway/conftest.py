@@ -364,5 +364,3 @@ async def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         await running.start()
         stack.push_async_callback(running.stop)
         yield running
-
-

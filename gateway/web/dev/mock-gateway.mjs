@@ -61,17 +61,20 @@ function newTurn(queryId, query) {
     query,
     created_at: now(),
     status: "received",
-    finish_reason: null,
-    reason: null,
+    position: 0,
+    finish_reason: "",
+    reason: "",
+    code: "",
+    retryable: false,
     answer: "",
     thinking: "",
     tool_calls: [],
-    model: null,
-    demo: null,
+    model: "",
+    demo: false,
     prompt_tokens: null,
     answer_tokens: null,
     num_ctx: null,
-    left_out: null,
+    left_out: 0,
     first_token_s: null,
     seconds: null,
     state: "QUEUED",
@@ -169,7 +172,7 @@ async function stream(session, turn, type, field, text) {
     await sleep(TOKEN_MS);
     turn.n += 1;
     turn[field] += chunk;
-    const retract = type === "answer_chunk" ? { retract: false } : {};
+    const retract = type === "thinking_chunk" ? { retract: false } : {};
     publish(session, turn, { type, chunk, attempt: turn.attempt, n: turn.n, ...retract });
   }
 }
@@ -393,6 +396,9 @@ const settings = [
   ],
 ].map(([section, key, value, fallback, source, description, type]) => ({
   ...{ section, key, value, source, description, type },
+  choices: key === "level" ? ["debug", "info", "warning"] : null,
+  minimum: key === "port" ? 1024 : null,
+  maximum: key === "port" ? 65535 : null,
   default: fallback,
 }));
 
@@ -426,6 +432,7 @@ const ROUTES = {
   "GET /health": () => ({
     status: "ok",
     version: "0.1.0",
+    missing: [],
     participants: Object.fromEntries(PARTICIPANTS.map(([name, , now_]) => [name, now_])),
   }),
   "GET /api/sessions": () => ({ sessions: [...sessions.values()].map(summary) }),
@@ -455,9 +462,11 @@ const ROUTES = {
       pid: now_ === "down" ? null : 4100 + index,
       uptime_s: now_ === "down" ? null : process.uptime() + 3700,
       restarts: index === 5 ? 2 : 0,
+      rss_bytes: now_ === "down" ? null : 21_000_000 + index * 1_300_000,
+      reason: now_ === "down" ? "notes.yaml: line 3 is no yaml" : "",
     })),
   }),
-  "GET /api/settings": () => ({ settings }),
+  "GET /api/settings": () => ({ settings, problems: [] }),
 };
 
 function sessionRoute(method, id, body) {

@@ -196,7 +196,15 @@ class Keeper:
             self._settle(turn, now)
         except StorageError as error:
             log.error("storage_failed", reason=str(error), query_id=query_id)
-            anew = ledger.recounted(turn, now, self._rules())  # no claim can be saved either, so nobody is late
+            self._put_off(turn, now)
+        except Exception:  # noqa: BLE001  a fault in one turn must not stop the clock of the others
+            log.exception("turn_failed", query_id=query_id)
+            self._put_off(turn, now)
+
+    def _put_off(self, turn: OpenTurn, now: float) -> None:
+        """Count anew, as no claim can be saved either: nobody is late."""
+        if turn.ref.query_id in self.turns:
+            anew = ledger.recounted(turn, now, self._rules())
             self.put(ledger.postponed(anew, now + _STORE_AGAIN_S))
 
     def _settle(self, turn: OpenTurn, now: float) -> None:

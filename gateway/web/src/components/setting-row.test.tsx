@@ -9,19 +9,20 @@ import { sectionsOf } from "./settings-page";
 
 const setting = (change: Partial<Setting>): Setting => ({
   ...{ section: "gateway", key: "port", value: 8765, default: 8765, source: "default" },
-  ...{ description: "The port.", type: "int" },
+  ...{ description: "The port.", type: "int", choices: null, minimum: null, maximum: null },
   ...change,
 });
 
 test.each([
   [{ value: true, type: "bool" }, "switch"],
-  [{ value: null, type: "bool | None" }, "switch"],
+  [{ value: null, type: "bool or null" }, "switch"],
+  [{ value: "a", type: "str", choices: ["a", "b"] }, "choice"],
   [{ value: 3, type: "int" }, "number"],
-  [{ value: null, type: "float | None" }, "number"],
+  [{ value: null, type: "float or null" }, "number"],
   [{ value: "x", type: "str" }, "text"],
-  [{ value: null, type: "str | None" }, "text"],
-  [{ value: ["a"], type: "list[str]" }, "json"],
-  [{ value: null, type: "dict | None" }, "json"],
+  [{ value: null, type: "str or null" }, "text"],
+  [{ value: ["a"], type: "list" }, "json"],
+  [{ value: null, type: "dict or null" }, "json"],
 ] as const)("%j is edited by a %s", (change, editor) => {
   expect(editorOf(setting(change))).toBe(editor);
 });
@@ -56,6 +57,18 @@ test("a changed value is saved; a refusal is said at the field", async () => {
   await userEvent.type(field, "80{Enter}");
   expect(save).toHaveBeenLastCalledWith("gateway", "port", 8080);
   expect(saved).toHaveBeenCalledOnce();
+});
+
+test("a choice is saved at once, and goes back where it is refused", async () => {
+  const save = vi.spyOn(rest, "changeSetting");
+  save.mockRejectedValueOnce(new RestError(422, "bad_setting", "level: not now"));
+  const one = setting({ key: "level", value: "info", type: "str", choices: ["info", "debug"] });
+  render(<SettingRow setting={one} onSaved={vi.fn()} />);
+  const field = screen.getByLabelText<HTMLSelectElement>("level");
+  await userEvent.selectOptions(field, "debug");
+  expect(save).toHaveBeenCalledWith("gateway", "level", "debug");
+  expect(screen.getByRole("alert").textContent).toBe("level: not now");
+  expect(field.value).toBe("info");
 });
 
 test("a search needs all of its words", () => {

@@ -13,7 +13,9 @@ export default function StatusPage() {
   const models = usePolling(rest.models, EVERY_MS);
   const error = participants.error || models.error;
   return (
-    <main className="page">
+    // It scrolls and holds nothing to focus, so that the keyboard has to reach it.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <main className="page" tabIndex={0}>
       <div className="page-column">
         <h1>Status</h1>
         {error !== "" && (

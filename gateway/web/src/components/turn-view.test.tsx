@@ -4,11 +4,10 @@ import { expect, test, vi } from "vitest";
 
 import type { Turn } from "../state/model";
 import { about, answerChunk, response, turn, turnAfter } from "../state/testing";
-import { heard } from "./announcer";
 import { type Local2, Local2Context } from "./context";
 import { TurnView } from "./turn-view";
 
-const client = { ask: vi.fn(), stopTurn: vi.fn() };
+const client = { retry: vi.fn(), stopTurn: vi.fn() };
 
 function show(one: Turn) {
   return render(
@@ -37,10 +36,13 @@ test("a question is text, not markup", () => {
 });
 
 test("what failed says why, and can be asked again as a new turn", async () => {
-  show(turnAfter(response({ finish_reason: "error", reason: "The model server is gone." })));
+  const failed = turnAfter(
+    response({ finish_reason: "error", reason: "The model server is gone." }),
+  );
+  show(failed);
   expect(screen.getByRole("alert").textContent).toContain("The model server is gone.");
   await userEvent.click(screen.getByRole("button", { name: "Retry" }));
-  expect(client.ask).toHaveBeenCalledWith("s1", "Why?");
+  expect(client.retry).toHaveBeenCalledWith(failed);
 });
 
 test("what was stopped is marked, and keeps its text", () => {
@@ -76,8 +78,16 @@ test("a note says why it waits", () => {
   expect(page.textContent).toContain("the model is being loaded");
 });
 
-test("a screen reader hears the answer once it is there", () => {
-  expect(heard(turnAfter(answerChunk(0, "Bec")))).toBe("Answering.");
-  expect(heard(turnAfter(response()))).toBe("Because.");
-  expect(heard(turnAfter(response({ finish_reason: "cancelled" })))).toBe("Because. Stopped");
+test("a screen reader hears the latest answer, once it is whole", () => {
+  const View = (one: Turn) => (
+    <Local2Context value={{ client } as unknown as Local2}>
+      <TurnView turn={one} latest />
+    </Local2Context>
+  );
+  const page = render(View(turnAfter(answerChunk(0, "Bec"))));
+  const reply = page.container.querySelector(".reply");
+  expect(reply?.getAttribute("aria-live")).toBe("polite");
+  expect(reply?.getAttribute("aria-busy")).toBe("true");
+  page.rerender(View(turnAfter(response())));
+  expect(reply?.getAttribute("aria-busy")).toBe("false");
 });

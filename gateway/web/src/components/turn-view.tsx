@@ -19,7 +19,7 @@ export const TurnView = memo(function TurnView({ turn }: { turn: Turn }) {
         {turn.query}
       </div>
       <div className="reply">
-        <h3 className="visually-hidden">Answer</h3>
+        <h2 className="visually-hidden">Answer</h2>
         {partsOf(turn).map((part) => {
           const View = viewOf(part.kind);
           return <View key={part.key} part={part} />;
@@ -88,11 +88,7 @@ function End({ turn }: { turn: Turn }) {
 function Retry({ turn }: { turn: Turn }) {
   const client = useClient();
   return (
-    <button
-      type="button"
-      className="button small"
-      onClick={() => client.ask(turn.sessionId, turn.query)}
-    >
+    <button type="button" className="button small" onClick={() => client.retry(turn)}>
       <RotateCcw size={14} aria-hidden />
       Retry
     </button>

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { Session } from "../state/model";
 import { createStore, type Store } from "../state/store";
 import { about, accepted, answerChunk, record, response, snapshot } from "../state/testing";
+import type { ServerEvent } from "../wire/generated";
 import type { SessionDetail } from "../wire/rest";
 import { ChatClient } from "./client";
 import { type Rest, rest as realRest, RestError } from "./rest";
@@ -250,14 +251,57 @@ describe("a session", () => {
   });
 });
 
-test("the list is looked at again when a turn was accepted and when it ended", async () => {
+test("the list is looked at again after what changes it, once for what comes together", async () => {
   FakeSocket.last.open();
   await settle();
   vi.mocked(rest.sessions).mockClear();
-  FakeSocket.last.receive(accepted);
   FakeSocket.last.receive(answerChunk(0, "x"));
+  vi.advanceTimersByTime(1000);
+  expect(rest.sessions).not.toHaveBeenCalled();
+  FakeSocket.last.receive(accepted);
+  FakeSocket.last.receive({ type: "session_changed", session_id: "s1", change: "created" });
+  vi.advanceTimersByTime(1000);
+  expect(rest.sessions).toHaveBeenCalledTimes(1);
   FakeSocket.last.receive(response());
+  vi.advanceTimersByTime(1000);
   expect(rest.sessions).toHaveBeenCalledTimes(2);
+});
+
+describe("retry", () => {
+  const failure = (queryId: string): ServerEvent => ({
+    type: "error",
+    code: "conversation_unavailable",
+    message: "Try again.",
+    retryable: true,
+    query_id: queryId,
+    session_id: "s1",
+  });
+
+  test("of a question that may not have arrived is the same turn", () => {
+    FakeSocket.last.open();
+    const queryId = client.ask("s1", "Why?");
+    FakeSocket.last.receive(failure(queryId));
+    const [turn] = session().turns;
+    if (turn !== undefined) {
+      client.retry(turn);
+    }
+    const asked = FakeSocket.last.said.filter((frame) => frame.type === "query");
+    expect(asked.map((frame) => frame.query_id)).toEqual([queryId, queryId]);
+    expect(session().turns).toMatchObject([{ queryId, phase: "sending", error: null }]);
+  });
+
+  test("of one that was accepted is a new turn", () => {
+    FakeSocket.last.open();
+    FakeSocket.last.receive(accepted, failure("q1"));
+    const [turn] = session().turns;
+    if (turn !== undefined) {
+      client.retry(turn);
+    }
+    expect(session().turns.map((one) => [one.query, one.phase])).toEqual([
+      ["Why?", "failed"],
+      ["Why?", "sending"],
+    ]);
+  });
 });
 
 test("frames that arrive together are applied together", () => {

@@ -3,7 +3,7 @@
 import { hasGap, lastPosition, openSessionIds } from "../state/selectors";
 import type { Turn } from "../state/model";
 import type { Store } from "../state/store";
-import type { ClientFrame, Resume, ServerEvent } from "../wire/generated";
+import type { Query, Resume, ServerEvent } from "../wire/generated";
 import { newId } from "./ids";
 import { Link, type SocketFactory } from "./link";
 import { Outbox } from "./outbox";
@@ -12,6 +12,15 @@ import { Watch } from "./watch";
 
 const GAP_RESUME_MS = 500;
 const HOUSEKEEPING_MS = 5000;
+
+/** Titles, times and the running mark of the list follow from these; several often come at once. */
+const LIST_CHANGES = new Set<ServerEvent["type"]>([
+  "accepted",
+  "response",
+  "error",
+  "session_changed",
+]);
+const LIST_AFTER_MS = 100;
 
 export interface ClientOptions {
   store: Store;
@@ -33,6 +42,7 @@ export class ChatClient {
   private readonly soon: (run: () => void) => void;
   private arrived: ServerEvent[] = [];
   private housekeeping: ReturnType<typeof setInterval> | undefined;
+  private listTimer: ReturnType<typeof setTimeout> | undefined;
   private current: string | null = null;
 
   constructor(options: ClientOptions) {
@@ -58,6 +68,7 @@ export class ChatClient {
 
   stop(): void {
     clearInterval(this.housekeeping);
+    clearTimeout(this.listTimer);
     this.link.stop();
   }
 
@@ -94,23 +105,24 @@ export class ChatClient {
 
   ask(sessionId: string, query: string): string {
     const queryId = newId();
-    const at = this.now();
-    const frame: ClientFrame = {
-      type: "query",
-      query,
-      session_id: sessionId,
-      query_id: queryId,
-    };
-    this.store.dispatch({
-      type: "asked",
-      queryId,
-      sessionId,
-      query,
-      createdAt: new Date(at).toISOString(),
-    });
-    this.outbox.add(queryId, frame, at);
-    this.link.send(frame);
+    const createdAt = new Date(this.now()).toISOString();
+    this.store.dispatch({ type: "asked", queryId, sessionId, query, createdAt });
+    this.send(queryId, sessionId, query);
     return queryId;
+  }
+
+  /**
+   * Asks once more: as a new turn, but as the same one where it is not known whether the gateway has it, so
+   * that it cannot be answered twice.
+   */
+  retry(turn: Turn): void {
+    const { queryId, sessionId, query } = turn;
+    if (turn.accepted) {
+      this.ask(sessionId, query);
+      return;
+    }
+    this.store.dispatch({ type: "asked_again", queryId, sessionId });
+    this.send(queryId, sessionId, query);
   }
 
   stopTurn(turn: Turn): void {
@@ -144,6 +156,12 @@ export class ChatClient {
 
   notice(text: string): void {
     this.store.dispatch({ type: "notice", text });
+  }
+
+  private send(queryId: string, sessionId: string, query: string): void {
+    const frame: Query = { type: "query", query, session_id: sessionId, query_id: queryId };
+    this.outbox.add(queryId, frame, this.now());
+    this.link.send(frame);
   }
 
   // -------------------------------------------------------------------------- what is looked up
@@ -331,10 +349,10 @@ export class ChatClient {
     }
   }
 
-  // Titles, times and the running mark of the list follow from these.
   private lookAfter(frames: readonly ServerEvent[]): void {
-    if (frames.some((frame) => frame.type === "accepted" || frame.type === "response")) {
-      void this.refreshList();
+    if (frames.some((frame) => LIST_CHANGES.has(frame.type))) {
+      clearTimeout(this.listTimer);
+      this.listTimer = setTimeout(() => void this.refreshList(), LIST_AFTER_MS);
     }
     if (frames.some((frame) => frame.type === "error")) {
       void this.refreshModels();

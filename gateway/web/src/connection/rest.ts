@@ -6,7 +6,7 @@ import type {
   ParticipantInfo,
   SessionDetail,
   SessionSummary,
-  Setting,
+  Settings,
 } from "../wire/rest";
 
 /** The gateway said no, or nothing at all (`code` is then `unreachable`). `message` is for the user. */
@@ -83,8 +83,7 @@ export const rest = {
   participants: async (): Promise<ParticipantInfo[]> =>
     ((await request("GET", "/api/participants")) as { participants: ParticipantInfo[] })
       .participants,
-  settings: async (): Promise<Setting[]> =>
-    ((await request("GET", "/api/settings")) as { settings: Setting[] }).settings,
+  settings: async (): Promise<Settings> => (await request("GET", "/api/settings")) as Settings,
   changeSetting: async (section: string, key: string, value: unknown): Promise<void> => {
     await request("PATCH", `/api/settings/${encodeURIComponent(section)}`, { [key]: value });
   },

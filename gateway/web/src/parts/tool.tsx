@@ -28,6 +28,7 @@ export function ToolPart({ part }: { part: PartOf<"tool"> }) {
       >
         <Icon size={16} className="tool-icon" aria-hidden />
         <span className="tool-label">{label(call)}</span>
+        <code className="tool-name">{call.tool}</code>
         <Outcome outcome={outcome} tookS={call.seconds} />
         <ChevronRight size={15} className="chevron" aria-hidden />
       </button>
@@ -70,9 +71,9 @@ function Running() {
 function Details({ call }: { call: ToolCallView }) {
   return (
     <>
-      <h4>
+      <h3>
         <code>{call.tool}</code> was called with
-      </h4>
+      </h3>
       {Object.keys(call.args).length > 0 ? (
         <Json value={call.args} />
       ) : (
@@ -80,11 +81,11 @@ function Details({ call }: { call: ToolCallView }) {
       )}
       {call.result !== "" && (
         <>
-          <h4>{call.outcome === "ok" ? "Result" : `Result (${outcomeWords(call.outcome)})`}</h4>
+          <h3>{call.outcome === "ok" ? "Result" : `Result (${outcomeWords(call.outcome)})`}</h3>
           <Plain text={call.result} />
         </>
       )}
-      {call.sources.length > 0 && <h4>Sources</h4>}
+      {call.sources.length > 0 && <h3>Sources</h3>}
       <Sources sources={call.sources} />
     </>
   );

@@ -11,6 +11,8 @@ const PHASES: Record<TurnRecord["status"], Phase> = {
   cancelled: "cancelled",
 };
 
+const IMPLIED = { answered: "stop", failed: "error", cancelled: "cancelled" };
+
 export function turnFromRecord(sessionId: string, record: TurnRecord): Turn {
   return {
     ...newTurn({
@@ -18,13 +20,18 @@ export function turnFromRecord(sessionId: string, record: TurnRecord): Turn {
       sessionId,
       query: record.query,
       createdAt: record.created_at,
-      phase: PHASES[record.status],
+      phase: phaseOf(record),
     }),
-    answer: record.answer ?? "",
-    thinking: record.thinking ?? "",
-    toolCalls: record.tool_calls ?? [],
+    position: record.position,
+    answer: record.answer,
+    thinking: record.thinking,
+    toolCalls: record.tool_calls,
     ending: endingOf(record),
   };
+}
+
+function phaseOf(record: TurnRecord): Phase {
+  return record.status === "received" && record.position > 0 ? "queued" : PHASES[record.status];
 }
 
 function endingOf(record: TurnRecord): Ending | null {
@@ -32,22 +39,18 @@ function endingOf(record: TurnRecord): Ending | null {
     return null;
   }
   return {
-    finishReason: record.finish_reason ?? impliedReason(record.status),
-    reason: record.reason ?? "",
-    model: record.model ?? "",
-    demo: record.demo ?? false,
+    finishReason: record.finish_reason === "" ? IMPLIED[record.status] : record.finish_reason,
+    reason: record.reason,
+    model: record.model,
+    demo: record.demo,
     promptTokens: record.prompt_tokens,
     answerTokens: record.answer_tokens,
     numCtx: record.num_ctx,
-    leftOut: record.left_out ?? 0,
+    leftOut: record.left_out,
     firstTokenS: record.first_token_s,
     seconds: record.seconds,
     groundedness: "",
   };
-}
-
-function impliedReason(status: "answered" | "failed" | "cancelled"): string {
-  return { answered: "stop", failed: "error", cancelled: "cancelled" }[status];
 }
 
 /** Saved turns in their order, then those that only this client knows (just asked, or newer than the answer). */
@@ -77,5 +80,5 @@ function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnRecord
     return { ...saved, thinkingMs: live.thinkingMs, critique: live.critique };
   }
   // Both are open: what was streamed is never older than the journal.
-  return live.phase === "sending" ? { ...live, phase: saved.phase } : live;
+  return live.accepted ? live : { ...live, accepted: true, phase: saved.phase, error: null };
 }

@@ -45,6 +45,8 @@ export interface Turn {
   readonly query: string;
   readonly createdAt: string;
   readonly phase: Phase;
+  /** The gateway has it for good. Until then asking again means the same turn, later another one. */
+  readonly accepted: boolean;
   /** How many turns come before this one, while it is queued. */
   readonly position: number;
   /** The generator's state, such as `GENERATING`; empty until it says one. */
@@ -114,6 +116,7 @@ export function newTurn(
 ): Turn {
   return {
     ...known,
+    accepted: known.phase !== "sending",
     position: 0,
     agentState: "",
     note: "",

@@ -99,13 +99,20 @@ describe("streamed text", () => {
     expect(turn).toMatchObject({ answer: "new", attempt: 2, n: 0 });
   });
 
-  test("retract moves the answer to the thinking", () => {
+  test("retract takes the end of the answer off, and thinks it instead", () => {
     const turn = turnAfter(
-      thinkingChunk(0, "First. "),
-      answerChunk(1, "Not yet. "),
-      answerChunk(2, "Now", { retract: true }),
+      answerChunk(0, "Kept. "),
+      answerChunk(1, "Not "),
+      answerChunk(2, "yet. "),
+      thinkingChunk(3, "Not yet. ", { retract: true }),
+      answerChunk(4, "Now."),
     );
-    expect(turn).toMatchObject({ thinking: "First. Not yet. ", answer: "Now" });
+    expect(turn).toMatchObject({ thinking: "Not yet. ", answer: "Kept. Now.", n: 4 });
+  });
+
+  test("retract of what is not there changes no answer", () => {
+    const turn = turnAfter(answerChunk(0, "Kept."), thinkingChunk(1, "x", { retract: true }));
+    expect(turn).toMatchObject({ thinking: "x", answer: "Kept." });
   });
 
   test("the time of thinking is counted, over several rounds", () => {
@@ -279,6 +286,26 @@ describe("a turn's life", () => {
     expect(reduce(state, { type: "notice_dismissed", id: 1 }).notices).toEqual([]);
   });
 
+  test("a refusal that came too early is taken back by the acceptance", () => {
+    const asked = reduce(initialState, {
+      type: "asked",
+      queryId: "q1",
+      sessionId: "s1",
+      query: "Why?",
+      createdAt: "2024-12-31T23:59:59Z",
+    });
+    const failed = after([refused], asked);
+    expect(findTurn(failed.sessions["s1"], "q1")).toMatchObject({
+      phase: "failed",
+      accepted: false,
+    });
+    expect(findTurn(after([accepted], failed).sessions["s1"], "q1")).toMatchObject({
+      phase: "accepted",
+      accepted: true,
+      error: null,
+    });
+  });
+
   test("an observer's state is not the generator's", () => {
     const turn = turnAfter({
       type: "agent_state",
@@ -341,6 +368,15 @@ describe("sessions", () => {
     expect(after([unknown], after([accepted]))).toEqual(after([accepted]));
   });
 
+  test("one that another tab deleted is shown to be gone", () => {
+    const change = { type: "session_changed", session_id: "s1", change: "deleted" } as const;
+    expect(after([change], after([accepted])).sessions["s1"]).toMatchObject({
+      load: "missing",
+      turns: [],
+    });
+    expect(after([{ ...change, change: "renamed" }])).toBe(initialState);
+  });
+
   test("the list is newest first, renamed and shortened", () => {
     const entry = (session_id: string, updated_at: string) => ({
       ...{ session_id, updated_at, title: session_id, created_at: updated_at },
@@ -354,7 +390,10 @@ describe("sessions", () => {
     expect(listed.list?.map((one) => one.session_id)).toEqual(["new", "old"]);
     const renamed = reduce(listed, { type: "session_renamed", sessionId: "old", title: "Tea" });
     expect(renamed.list?.[1]?.title).toBe("Tea");
-    const deleted = reduce(renamed, { type: "session_deleted", sessionId: "new" });
+    const deleted = after(
+      [{ type: "session_changed", session_id: "new", change: "deleted" }],
+      renamed,
+    );
     expect(deleted.list?.map((one) => one.session_id)).toEqual(["old"]);
   });
 });
@@ -367,14 +406,16 @@ describe("history", () => {
     const session = loaded(
       initialState,
       record(),
-      record({ query_id: "q2", status: "failed", finish_reason: null, reason: "No model." }),
-      record({ query_id: "q3", status: "claimed", finish_reason: null, answer: null }),
+      record({ query_id: "q2", status: "failed", finish_reason: "", reason: "No model." }),
+      record({ query_id: "q3", status: "claimed", finish_reason: "", answer: "" }),
+      record({ query_id: "q4", status: "received", position: 1 }),
     );
     expect(session?.load).toBe("ready");
     expect(session?.turns.map((turn) => [turn.phase, turn.ending?.finishReason])).toEqual([
       ["answered", "stop"],
       ["failed", "error"],
       ["running", undefined],
+      ["queued", undefined],
     ]);
   });
 

@@ -10,6 +10,7 @@ export type Action =
   | { type: "link"; link: Link }
   | { type: "frames"; frames: readonly ServerEvent[]; at: number }
   | { type: "asked"; queryId: string; sessionId: string; query: string; createdAt: string }
+  | { type: "asked_again"; queryId: string; sessionId: string }
   | { type: "withdrawn"; queryId: string; sessionId: string }
   | { type: "stopping"; queryId: string; sessionId: string }
   | { type: "approval_answered"; sessionId: string; approvalId: string; approved: boolean }
@@ -38,6 +39,10 @@ export function reduce(state: AppState, action: Action): AppState {
       return action.frames.reduce((now, frame) => reduceFrame(now, frame, action.at), state);
     case "asked":
       return addTurn(state, newTurn({ ...action, phase: "sending" }));
+    case "asked_again":
+      return changeTurn(state, action.sessionId, action.queryId, (turn) =>
+        turn.accepted ? turn : { ...turn, phase: "sending", error: null },
+      );
     case "withdrawn":
       return changeTurn(state, action.sessionId, action.queryId, (turn) =>
         turn.phase === "sending" ? { ...turn, phase: "cancelled" } : turn,
@@ -96,6 +101,8 @@ function reduceFrame(state: AppState, frame: ServerEvent, at: number): AppState 
     case "pong":
     case "context_updated":
       return state;
+    case "session_changed":
+      return frame.change === "deleted" ? deleteSession(state, frame.session_id) : state;
     case "compaction":
       return changeSession(state, frame.session_id, (session) => ({
         ...session,
@@ -224,13 +231,14 @@ function changeList(
   return state.list === null ? state : { ...state, list: change(state.list) };
 }
 
+// Where it is shown, it is shown to be gone.
 function deleteSession(state: AppState, sessionId: string): AppState {
-  const sessions = Object.fromEntries(
-    Object.entries(state.sessions).filter(([id]) => id !== sessionId),
-  );
-  return changeList({ ...state, sessions }, (list) =>
+  const listed = changeList(state, (list) =>
     list.filter((entry) => entry.session_id !== sessionId),
   );
+  return sessionId in state.sessions
+    ? changeSession(listed, sessionId, () => newSession(sessionId, "missing"))
+    : listed;
 }
 
 function newestFirst(a: SessionSummary, b: SessionSummary): number {

@@ -26,7 +26,7 @@ export function answerChunk(
   chunk: string,
   rest: Partial<AnswerChunk> = {},
 ): AnswerChunk {
-  return { type: "answer_chunk", ...about, chunk, attempt: 1, n, retract: false, ...rest };
+  return { type: "answer_chunk", ...about, chunk, attempt: 1, n, ...rest };
 }
 
 export function thinkingChunk(
@@ -34,7 +34,7 @@ export function thinkingChunk(
   chunk: string,
   rest: Partial<ThinkingChunk> = {},
 ): ThinkingChunk {
-  return { type: "thinking_chunk", ...about, chunk, attempt: 1, n, ...rest };
+  return { type: "thinking_chunk", ...about, chunk, attempt: 1, n, retract: false, ...rest };
 }
 
 export function snapshot(rest: Partial<Snapshot> = {}): Snapshot {
@@ -83,8 +83,11 @@ export function record(rest: Partial<TurnRecord> = {}): TurnRecord {
     query: "Why?",
     created_at: "2025-01-01T00:00:00Z",
     status: "answered",
+    position: 0,
     finish_reason: "stop",
     reason: "",
+    code: "",
+    retryable: false,
     answer: "Because.",
     thinking: "",
     tool_calls: [],

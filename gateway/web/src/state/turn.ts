@@ -22,11 +22,9 @@ export function applyFrame(turn: Turn, frame: TurnFrame, at: number): Turn {
   }
   switch (frame.type) {
     case "accepted":
-      return turn.phase === "sending"
-        ? { ...turn, phase: "accepted", createdAt: frame.created_at }
-        : turn;
+      return accept(turn, frame.created_at);
     case "queued":
-      return { ...turn, phase: "queued", position: frame.position };
+      return { ...turn, accepted: true, phase: "queued", position: frame.position };
     case "agent_state":
       return applyAgentState(turn, frame.agent, frame.state, frame.note);
     case "snapshot":
@@ -49,9 +47,17 @@ export function applyFrame(turn: Turn, frame: TurnFrame, at: number): Turn {
   }
 }
 
+// A refusal may have been too early: the question had arrived after all.
+function accept(turn: Turn, createdAt: string): Turn {
+  if (turn.accepted) {
+    return turn;
+  }
+  return { ...turn, accepted: true, phase: "accepted", error: null, createdAt };
+}
+
 /** The turn is being worked on, whatever an earlier error said. */
 function revived(turn: Turn): Turn {
-  return { ...turn, phase: "running", error: null };
+  return { ...turn, accepted: true, phase: "running", error: null };
 }
 
 // An observer's state (critic, memory) says nothing about the answer's progress.
@@ -77,8 +83,8 @@ function applyChunk(turn: Turn, frame: ThinkingChunk | AnswerChunk, at: number):
   }
   const next: Turn = { ...revived(current), n: frame.n, gap: false };
   return frame.type === "thinking_chunk"
-    ? appendThinking(next, frame.chunk, at)
-    : appendAnswer(next, frame, at);
+    ? appendThinking(frame.retract ? retract(next, frame.chunk) : next, frame.chunk, at)
+    : { ...endThinking(next, at), answer: next.answer + frame.chunk };
 }
 
 // A call that was running died with its attempt; a finished one is not run again.
@@ -104,12 +110,10 @@ function appendThinking(turn: Turn, chunk: string, at: number): Turn {
   };
 }
 
-function appendAnswer(turn: Turn, frame: AnswerChunk, at: number): Turn {
-  const ended = endThinking(turn, at);
-  if (!frame.retract) {
-    return { ...ended, answer: ended.answer + frame.chunk };
-  }
-  return { ...ended, thinking: ended.thinking + ended.answer, answer: frame.chunk };
+// The model closed a thought that it never opened: what looked like an answer was none.
+function retract(turn: Turn, text: string): Turn {
+  const kept = turn.answer.endsWith(text) ? turn.answer.slice(0, -text.length) : turn.answer;
+  return { ...turn, answer: kept };
 }
 
 function endThinking(turn: Turn, at: number): Turn {
@@ -127,6 +131,7 @@ function applySnapshot(turn: Turn, frame: Snapshot, at: number): Turn {
     ...turn,
     query: frame.query,
     createdAt: frame.created_at,
+    accepted: true,
     phase: queued ? "queued" : "running",
     agentState: queued ? turn.agentState : frame.state,
     error: null,
@@ -222,6 +227,7 @@ function requestApproval(turn: Turn, frame: ApprovalRequest): Turn {
 function applyResponse(turn: Turn, frame: Response): Turn {
   return {
     ...turn,
+    accepted: true,
     phase: phaseOf(frame.finish_reason),
     answer: frame.answer,
     thinking: frame.thinking,

@@ -13,6 +13,7 @@ const AGENT_STATES: Record<string, string> = {
   AWAITING_RESULT: "Waiting for the tool",
   AWAITING_APPROVAL: "Waiting for your approval",
   PUBLISHING: "Finishing",
+  DONE: "Finishing",
 };
 
 /** `SOME_STATE` as "Some state". */

@@ -168,6 +168,8 @@ export interface ThinkingChunk {
   attempt: number;
   /** The chunk's number in that attempt. */
   n: number;
+  /** The answer so far ends with this chunk, and it was thinking: take it off there. */
+  retract: boolean;
   /** The turn that this frame is about. */
   query_id: string;
   /** The conversation of that turn. */
@@ -183,8 +185,6 @@ export interface AnswerChunk {
   attempt: number;
   /** The chunk's number in that attempt. */
   n: number;
-  /** The answer so far was thinking after all: move it there before appending. */
-  retract: boolean;
   /** The turn that this frame is about. */
   query_id: string;
   /** The conversation of that turn. */
@@ -323,12 +323,27 @@ export interface Compaction {
   message: string;
 }
 
+/**
+ * One of the user's sessions was made, renamed or deleted, or a turn of it ended: the list of
+ * sessions is stale.
+ */
+export interface SessionChanged {
+  type: "session_changed";
+  /** The conversation. */
+  session_id: string;
+  /** created, renamed, deleted or updated. */
+  change: string;
+}
+
 /** The answer to `ping`. */
 export interface Pong {
   type: "pong";
 }
 
-/** Something could not be done. The socket stays open. */
+/**
+ * Something could not be done. The socket stays open. With a query_id it ends that turn (it failed,
+ * or was not accepted); without one it is a notice.
+ */
 export interface Error {
   type: "error";
   /** A stable code, such as `bad_frame` or `model_unreachable`. */
@@ -368,6 +383,7 @@ export type ServerEvent =
   | Critique
   | ContextUpdated
   | Compaction
+  | SessionChanged
   | Pong
   | Error;
 
@@ -386,6 +402,7 @@ export const serverEventTypes: ReadonlySet<string> = new Set<ServerEvent["type"]
   "critique",
   "context_updated",
   "compaction",
+  "session_changed",
   "pong",
   "error",
 ]);

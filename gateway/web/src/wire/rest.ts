@@ -18,17 +18,21 @@ export interface TurnRecord {
   query: string;
   created_at: string;
   status: TurnStatus;
-  finish_reason: string | null;
-  reason: string | null;
-  answer: string | null;
-  thinking: string | null;
-  tool_calls: ToolCallView[] | null;
-  model: string | null;
-  demo: boolean | null;
+  /** How many turns come before it, while it is `received`. */
+  position: number;
+  finish_reason: string;
+  reason: string;
+  code: string;
+  retryable: boolean;
+  answer: string;
+  thinking: string;
+  tool_calls: ToolCallView[];
+  model: string;
+  demo: boolean;
   prompt_tokens: number | null;
   answer_tokens: number | null;
   num_ctx: number | null;
-  left_out: number | null;
+  left_out: number;
   first_token_s: number | null;
   seconds: number | null;
 }
@@ -48,7 +52,8 @@ export interface Backend {
 
 export interface ModelInfo {
   name: string;
-  size_bytes: number | null;
+  /** 0 where the backend does not say. */
+  size_bytes: number;
 }
 
 export interface RoleInfo {
@@ -72,6 +77,9 @@ export interface ParticipantInfo {
   pid: number | null;
   uptime_s: number | null;
   restarts: number;
+  rss_bytes: number | null;
+  /** In words, where something is wrong. */
+  reason: string;
   tool: string | null;
 }
 
@@ -83,10 +91,26 @@ export interface Setting {
   source: string;
   description: string;
   type: string;
+  choices: unknown[] | null;
+  minimum: number | null;
+  maximum: number | null;
+}
+
+/** A file that cannot be used as it is: what it holds is not in force. */
+export interface SettingProblem {
+  section: string;
+  message: string;
+}
+
+export interface Settings {
+  settings: Setting[];
+  problems: SettingProblem[];
 }
 
 export interface Health {
   status: string;
   version: string;
   participants: Record<string, string>;
+  /** The essential ones that are not ready. */
+  missing: string[];
 }

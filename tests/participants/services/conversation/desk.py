@@ -69,19 +69,13 @@ class Desk:
 
     async def open(self, rules: ConversationConfig = RULES) -> None:
         """Start the ledger."""
+        self.asker: BusClient = await self.bus.client("asker")
+        for kind in (QueryReceived, TurnQueued, SessionChanged, ResponseGeneration, AnswerDialog, CancelGeneration):
+            self.asker.on(kind, lambda message, envelope: self.heard.append((message, envelope)))
         self.service = ConversationService(rules, self.bus.make("conversation"), SystemConfig(id="system"))
         self._run = asyncio.create_task(self.service.run())
-        self.asker: BusClient = await self.bus.client("asker")
-        for kind in (
-            QueryReceived,
-            TurnQueued,
-            SessionChanged,
-            ResponseGeneration,
-            AnswerDialog,
-            CancelGeneration,
-        ):
-            self.asker.on(kind, lambda message, envelope: self.heard.append((message, envelope)))
         await self.service.bus.wait_ready(5)
+        await self.clock.forward(0)
 
     async def close(self) -> None:
         """Stop it."""

@@ -10,6 +10,7 @@ import remarkGfm from "remark-gfm";
 import { splitBlocks } from "./blocks";
 import { CodeBlock } from "./code-block";
 import { hostOf, safeHref } from "./links";
+import { mend } from "./mend";
 
 // Pictures become links below, so that their addresses pass here; nothing else that could load does.
 const schema: Schema = {
@@ -68,7 +69,7 @@ export function Markdown({ text, live = false }: { text: string; live?: boolean 
 const Block = memo(function Block({ text, live }: { text: string; live: boolean }) {
   return (
     <div className="block" data-live={live}>
-      <ReactMarkdown {...options}>{text}</ReactMarkdown>
+      <ReactMarkdown {...options}>{live ? mend(text) : text}</ReactMarkdown>
     </div>
   );
 });

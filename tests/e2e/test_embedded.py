@@ -1,0 +1,50 @@
+"""Does a model that runs on this very machine answer, with no Ollama anywhere?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from participants.services.model_server.weights import install
+from tests.support.stack import Stack
+
+pytestmark = [pytest.mark.stack, pytest.mark.model]
+
+
+@pytest.fixture(scope="session")
+def tiny() -> str:
+    """The smallest model's weights, fetched once into the user's cache."""
+    install("tiny", lambda _done, _total, _text: None)
+    return "tiny"
+
+
+def short(weights: str) -> dict[str, str]:
+    """Small models ramble: a short limit keeps the test short."""
+    return {"LOCAL2_EMBEDDED_MODEL": weights, "LOCAL2_GENERATOR__ANSWER_TOKENS": "64"}
+
+
+async def test_embedded_model_answers_streams_and_remembers(tiny: str, tmp_path: Path) -> None:
+    async with Stack.started(tmp_path, None, environment=short(tiny)) as stack, stack.chat() as chat:
+        end = await chat.ask("Say hello.", within_s=120)
+        assert end["type"] == "response", end
+        assert end["answer"].strip()
+        assert end["demo"] is True
+        assert chat.text(end["query_id"]) == end["answer"]
+        chunks = [f for f in chat.frames if f["type"] == "answer_chunk"]
+        assert len(chunks) > 1
+        second = await chat.ask("And again.", within_s=120)
+        assert second["prompt_tokens"] > end["prompt_tokens"]
+        models = await stack.get("/api/models")
+        assert (models["backend"]["kind"], models["backend"]["demo"]) == ("embedded", True)
+        assert "ollama" in models["backend"]["message"].lower()
+
+
+async def test_stop_ends_the_embedded_generation(tiny: str, tmp_path: Path) -> None:
+    async with Stack.started(tmp_path, None, environment=short(tiny)) as stack, stack.chat() as chat:
+        await chat.send({"query": "Count from one to one thousand in words.", "session_id": "s1"})
+        chunk = await chat.kind("answer_chunk", within_s=120)
+        await chat.send({"type": "stop", "query_id": chunk["query_id"]})
+        end = await chat.kind("response", within_s=10)
+        assert end["finish_reason"] in ("cancelled", "length", "stop")
+        assert (await chat.ask("Hi.", within_s=120))["type"] == "response"

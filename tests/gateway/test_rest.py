@@ -1,0 +1,175 @@
+"""Sessions, models, participants and the page, over REST."""
+
+from __future__ import annotations
+
+import pytest
+
+from bus.envelope import TurnRef
+from bus.messages.control import Presence, Processes, ProcessesRequest, ProcessInfo
+from bus.messages.ledger import (
+    CreateSession,
+    DeleteSession,
+    ListSessions,
+    RenameSession,
+    ToolRecord,
+    TurnEnd,
+)
+from bus.messages.tool import ToolSchema
+
+
+async def test_the_list_of_sessions(stage):
+    answer = await stage.http("GET", "/api/sessions?limit=5")
+    message, turn = await stage.ledger.was_asked(ListSessions)
+    assert [session["session_id"] for session in answer.json()["sessions"]] == ["s1"]
+    assert (message, turn) == (ListSessions(limit=5), TurnRef("", "default", ""))
+
+
+async def test_another_users_list_is_empty(stage):
+    assert (await stage.http("GET", "/api/sessions?user_id=bob")).json() == {"sessions": []}
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=many", "user_id=" + "x" * 65])
+async def test_a_bad_parameter_gets_words(stage, query):
+    answer = await stage.http("GET", f"/api/sessions?{query}")
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]["message"]
+
+
+async def test_a_session_is_made(stage):
+    answer = await stage.http("POST", "/api/sessions", json={})
+    await stage.ledger.was_asked(CreateSession)
+    assert (answer.status_code, answer.json()["session_id"]) == (201, "made")
+
+
+async def test_a_session_is_made_without_a_body(stage):
+    assert (await stage.http("POST", "/api/sessions")).status_code == 201
+
+
+async def test_a_session_with_its_turns(stage):
+    call = ToolRecord(call_id="c1", tool="get_datetime", outcome="ok", result="noon", seconds=0.5)
+    end = TurnEnd(
+        status="answered", finish_reason="stop", answer="because", tool_calls=[call], model="m", answer_tokens=3
+    )
+    stage.ledger.put("q1", status="answered", end=end)
+    body = (await stage.http("GET", "/api/sessions/s1")).json()
+    (turn,) = body["turns"]
+    assert body["session"] == {
+        "session_id": "s1",
+        "title": "A title",
+        "created_at": turn["created_at"],
+        "updated_at": turn["created_at"],
+        "turns": 1,
+        "running": False,
+    }
+    assert turn == {
+        "query_id": "q1",
+        "query": "why?",
+        "created_at": turn["created_at"],
+        "status": "answered",
+        "position": 0,
+        "finish_reason": "stop",
+        "reason": "",
+        "code": "",
+        "retryable": False,
+        "answer": "because",
+        "thinking": "",
+        "tool_calls": [
+            {
+                "call_id": "c1",
+                "tool": "get_datetime",
+                "args": {},
+                "outcome": "ok",
+                "result": "noon",
+                "sources": [],
+                "seconds": 0.5,
+            }
+        ],
+        "model": "m",
+        "demo": False,
+        "prompt_tokens": None,
+        "answer_tokens": 3,
+        "num_ctx": None,
+        "left_out": 0,
+        "first_token_s": None,
+        "seconds": None,
+    }
+
+
+async def test_another_users_session_is_not_there(stage):
+    stage.ledger.put("q1", user="ann")
+    answer = await stage.http("GET", "/api/sessions/s1?user_id=bob")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+async def test_a_session_is_renamed(stage):
+    answer = await stage.http("PATCH", "/api/sessions/s1", json={"title": "Better"})
+    message, turn = await stage.ledger.was_asked(RenameSession)
+    assert (answer.status_code, message, turn.session_id) == (204, RenameSession(title="Better"), "s1")
+
+
+@pytest.mark.parametrize("body", [{}, {"title": ""}, {"title": "x" * 201}, {"title": 5}, [1]])
+async def test_a_bad_title_gets_words(stage, body):
+    answer = await stage.http("PATCH", "/api/sessions/s1", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid")
+
+
+async def test_a_body_that_is_no_json_gets_words(stage):
+    headers = {"content-type": "application/json"}
+    answer = await stage.http("PATCH", "/api/sessions/s1", content="{", headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid")
+
+
+async def test_a_session_is_deleted(stage):
+    answer = await stage.http("DELETE", "/api/sessions/s1")
+    await stage.ledger.was_asked(DeleteSession)
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+async def test_a_missing_session_is_not_deleted(stage):
+    assert (await stage.http("DELETE", "/api/sessions/missing")).status_code == 404
+
+
+async def test_a_silent_ledger_is_said(stage):
+    await stage.ledger.bus.close()
+    answer = await stage.http("GET", "/api/sessions")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "conversation_unavailable")
+    assert answer.json()["error"]["message"].startswith("The conversation store does not answer")
+
+
+async def test_models(stage):
+    body = (await stage.http("GET", "/api/models")).json()
+    assert (body["backend"]["kind"], body["tools"], body["roles"]) == ("ollama", ["get_datetime"], [])
+
+
+async def test_participants_as_ops_knows_them(stage):
+    async def answer(_message, _envelope):
+        return Processes(processes=[ProcessInfo(name="datetime", state="ready", pid=7, restarts=2)])
+
+    ops = await stage.other("ops")
+    ops.serve(ProcessesRequest, answer)
+    schema = ToolSchema(tool="get_datetime", name="datetime", description="x", parameters={"type": "object"})
+    ops.publish(schema)
+    body = (await stage.http("GET", "/api/participants")).json()
+    (process,) = body["participants"]
+    assert (body["source"], body["supervisor"]) == ("ops", "ok")
+    assert [process[key] for key in ("name", "pid", "restarts", "tool")] == ["datetime", 7, 2, "get_datetime"]
+
+
+async def test_participants_without_ops(stage):
+    stage.generator.bus.publish(Presence(name="generator", instance="there", kind="agent", state="ready", pid=7))
+    body = (await stage.http("GET", "/api/participants")).json()
+    (process,) = body["participants"]
+    assert (body["source"], process["name"], process["state"]) == ("presence", "generator", "ready")
+    assert "ops does not answer" in body["supervisor"]
+
+
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json", "/api/unheard-of"])
+async def test_there_are_no_other_pages(stage, path):
+    answer = await stage.http("GET", path)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+
+
+async def test_a_wrong_method_gets_words(stage):
+    answer = await stage.http("PUT", "/api/sessions")
+    assert answer.status_code in (404, 405)
+    assert answer.json()["error"]["message"]

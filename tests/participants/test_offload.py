@@ -1,0 +1,56 @@
+"""The pool for blocking work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from participants.offload import OffloadPool
+
+
+async def test_values_and_exceptions_come_back() -> None:
+    pool = OffloadPool("test")
+    assert await pool.run(max, 1, 2) == 2
+    assert await pool.run(sorted, [2, 1], reverse=True) == [2, 1]
+    with pytest.raises(ValueError, match="invalid literal"):
+        await pool.run(int, "x")
+    assert pool.running == 0
+    pool.close()
+
+
+async def test_it_runs_elsewhere_and_only_so_many_at_once() -> None:
+    pool = OffloadPool("test", workers=2)
+    go, lock = threading.Event(), threading.Lock()
+    inside: list[int] = [0, 0]
+    two_inside = threading.Event()
+
+    def work() -> str:
+        with lock:
+            inside[0] += 1
+            inside[1] = max(inside)
+        if inside[0] == 2:
+            two_inside.set()
+        go.wait(10)
+        with lock:
+            inside[0] -= 1
+        return threading.current_thread().name
+
+    tasks = [asyncio.create_task(pool.run(work)) for _ in range(6)]
+    await asyncio.to_thread(two_inside.wait, 10)
+    assert pool.running == 6
+    go.set()
+    names = await asyncio.gather(*tasks)
+    assert inside == [0, 2]
+    assert all(name.startswith("test") for name in names)
+    pool.close()
+
+
+async def test_after_closing_no_work_is_taken() -> None:
+    pool = OffloadPool("test")
+    await pool.run(int)
+    pool.close()
+    with pytest.raises(RuntimeError):
+        await pool.run(int)
+    OffloadPool("never used").close()
