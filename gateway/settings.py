@@ -30,7 +30,7 @@ SECTIONS = {
     "gateway": "gateway.config:GatewayConfig",
     "models": "participants.models:ModelsConfig",
     "generator": "participants.agents.generator.config:GeneratorConfig",
-    "tool_dispatcher": "participants.agents.generator.config:ToolDispatcherConfig",
+    "tool_dispatcher": "participants.kernel.execute:ToolDispatcherConfig",
     "conversation": "participants.services.conversation.config:ConversationConfig",
     "model_server": "participants.services.model_server.participant:ModelServerConfig",
     "ops": "participants.services.ops.service:OpsConfig",

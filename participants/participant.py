@@ -41,11 +41,13 @@ class Participant:
         CONFIG_NAME: The yaml's name, the program's name in supervisord.conf, and the lock's name.
         KIND: agent, tool, service or gateway.
         Config: The struct that the yaml is read into.
+        ALSO_READS: Further yaml sections that it loads in `setup` and anew in `reconfigured`.
     """
 
     CONFIG_NAME: ClassVar[str] = ""
     KIND: ClassVar[str] = "service"
     Config: ClassVar[type[Section]] = Section
+    ALSO_READS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: Any, bus: BusClient, system: SystemConfig) -> None:
         self.config, self.bus, self.system = config, bus, system
@@ -203,19 +205,18 @@ class Participant:
         )
 
     def _reload(self, message: ConfigReload, _envelope: Envelope) -> None:
-        if message.section not in ("", self.CONFIG_NAME):
+        if message.section not in ("", self.CONFIG_NAME, *self.ALSO_READS):
             return
+        before = self.config
         try:
-            fresh = load(self.CONFIG_NAME, self.Config)
+            self.config = load(self.CONFIG_NAME, self.Config)
+            self.bus.sender_id = self.config.id
+            if before != self.config or message.section != self.CONFIG_NAME:
+                self.reconfigured(before)
+                log.info("config_reloaded")
         except ConfigError as error:
             log.error("config_kept", reason=str(error))
             self._announce(self.state, note=f"old settings kept: {error}")
-            return
-        before, self.config = self.config, fresh
-        self.bus.sender_id = fresh.id
-        if before != fresh:
-            self.reconfigured(before)
-            log.info("config_reloaded")
 
 
 def instance_of(system: SystemConfig) -> str:

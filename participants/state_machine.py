@@ -30,7 +30,7 @@ class StateMachine(Generic[S, A]):
     """
 
     def __init__(
-        self, table: Mapping[tuple[S, A], S], state: S, told: Callable[[S, A, S, str], None] = lambda *_: None
+        self, table: Mapping[tuple[S, A], S], state: S, told: Callable[[S, A, S, str], None] | None = None
     ) -> None:
         self._table, self.state, self._told = table, state, told
 
@@ -45,7 +45,8 @@ class StateMachine(Generic[S, A]):
         if after is None:
             raise InvalidTransition(before, action)
         self.state = after
-        self._told(before, action, after, note)
+        if self._told is not None:
+            self._told(before, action, after, note)
         return after
 
     def can(self, action: A) -> bool:

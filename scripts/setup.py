@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 WEB = ROOT / "gateway" / "web"
+# The build empties dist first, so that a broken one leaves no stamp.
+WEB_STAMP = WEB / "dist" / ".sources"
 PACKAGES = ("bus", "participants", "gateway")
 OLDEST_NODE = (20, 19)
 NEEDED_MB = 900
@@ -57,7 +59,7 @@ def set_up(*, dev: bool) -> None:
     make_venv()
     install("requirements-dev.lock" if dev else "requirements.lock")
     install_project()
-    build_web()
+    build_web(strict=dev)
     if dev:
         install_browser()
 
@@ -183,19 +185,30 @@ def python_files(folder: Path) -> Iterator[Path]:
 # ---------------------------------------------------------------- the web page
 
 
-def build_web() -> None:
-    """Build the page where its sources changed."""
-    if not (WEB / "package.json").is_file():
-        return
-    stamp = WEB / "dist" / ".sources"  # the build empties dist first, so a broken one leaves no stamp
+def build_web(*, strict: bool) -> None:
+    """Build the page where its sources changed.
+
+    Args:
+        strict: Fail where that does not work, even if a page from an earlier build is there.
+    """
     digest = sha256(web_sources())
-    if read(stamp) == digest:
+    if not (WEB / "package.json").is_file() or read(WEB_STAMP) == digest:
         return
+    try:
+        make_page()
+    except SetupError as error:
+        if strict or not (WEB / "dist" / "index.html").is_file():
+            raise
+        complain(f"{error}\nGoing on with the page of an earlier build.")
+    else:
+        WEB_STAMP.write_text(digest)
+
+
+def make_page() -> None:
     env, npm = node()
     install_web(env, npm)
     say("Building the web page")
     run([*npm, "run", "build"], "The web page could not be built", env, WEB)
-    stamp.write_text(digest)
 
 
 def run_npm(arguments: list[str]) -> int:
@@ -256,9 +269,7 @@ def install_browser() -> None:
     if browser():
         return
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        say(
-            "No Chromium here: the browser tests will be skipped. Install it, or name one: LOCAL2_CHROMIUM=/path/to/chromium"
-        )
+        say("No Chromium here, so no browser tests: install it, or name one: LOCAL2_CHROMIUM=/path/to/chromium")
         return
     say("Installing Chromium (apt-get)")
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}

@@ -57,7 +57,10 @@ class AnswerDialog(Message, frozen=True):
 
 
 class GetSnapshot(Message, frozen=True):
-    """Ask the generator for a running turn (envelope: query_id). Answered by `TurnSnapshot`; `not_found` when it has none."""
+    """Ask the generator for a running turn (envelope: query_id).
+
+    Answered by `TurnSnapshot`; refused with `not_found` when it has none.
+    """
 
     SUBJECT = "generator.snapshot"
 
@@ -117,4 +120,5 @@ class GeneratorStatus(Message, frozen=True):
     models: Annotated[list[ModelInfo], about("What the backend has.")]
     tools: Annotated[list[str], about("Tools that the model is told of, by name.")]
     turns: Annotated[dict[str, str], about("Running turns: query_id to state.")]
+    max_turns: Annotated[int, about("How many turns it takes at once.")] = 1
     options: Annotated[dict[str, Any], about("Model options, such as num_ctx.")] = {}

@@ -32,7 +32,9 @@ class Step(Struct, frozen=True, kw_only=True):
     n: Annotated[int, about("Counts the steps of a turn from 0.", ge=0)]
     kind: Annotated[str, about("`round` (text before the calls, and the calls) or `result`.")]
     text: Annotated[str, about("For a round: what the model said before it called.")] = ""
-    calls: Annotated[list[ToolRecord], about("For a round: its calls in request order. For a result: the one call.")] = []
+    calls: Annotated[
+        list[ToolRecord], about("For a round: its calls in request order. For a result: the one call.")
+    ] = []
 
 
 class PastTurn(Struct, frozen=True, kw_only=True):
@@ -75,7 +77,10 @@ class TurnClaimed(Message, frozen=True):
 
 
 class JournalTurn(Message, frozen=True):
-    """Save the text so far and renew the lease (envelope: query_id). Answered by `TurnHeld`, refused with `conflict`."""
+    """Save the text so far and renew the lease (envelope: query_id).
+
+    Answered by `TurnHeld`, refused with `conflict`.
+    """
 
     SUBJECT = "conversation.journal"
 
@@ -133,7 +138,10 @@ class FinishTurn(Message, frozen=True):
 
 
 class ReleaseTurn(Message, frozen=True):
-    """Hand a turn back without an end, as in a drain (envelope: query_id): it is offered again at once. Answered by `Done`."""
+    """Hand a turn back without an end, as in a drain (envelope: query_id). Answered by `Done`.
+
+    It is offered again at once.
+    """
 
     SUBJECT = "conversation.release"
 
@@ -214,7 +222,10 @@ class RenameSession(Message, frozen=True):
 
 
 class DeleteSession(Message, frozen=True):
-    """Delete a session and all its turns; what runs is cancelled first (envelope: session_id, user_id). Answered by `Done`."""
+    """Delete a session and all its turns (envelope: session_id, user_id). Answered by `Done`.
+
+    What runs is cancelled first.
+    """
 
     SUBJECT = "conversation.delete"
 

@@ -36,13 +36,13 @@ class Progress:
     """A line that is drawn over on a terminal, and said every tenth elsewhere."""
 
     def __init__(self, title: str) -> None:
-        self._title, self._last, self._drawn = title, -1, False
+        self._title, self._last, self._drawn = title, (-1, ""), False
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         """`done` and `total` are bytes; a total of 0 means that it is not known."""
         percent = min(100, done * 100 // total) if total else 0
-        step = percent if sys.stdout.isatty() else percent // 10
-        if step == self._last and done < total:
+        step = (percent if sys.stdout.isatty() else percent // 10, note if done >= total else "")
+        if step == self._last:
             return
         self._last = step
         sizes = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB"

@@ -10,12 +10,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import structlog
+from msgspec import Meta
 
 from bus.client import BusClient
+from bus.config import Section
 from bus.envelope import Envelope, TurnRef
 from bus.messages.control import OpsProcess, Presence
 from bus.messages.ledger import ToolRecord
@@ -24,6 +26,14 @@ from participants.kernel.registry import Registry
 from participants.kernel.validate import InvalidArguments, check, decode
 
 log = structlog.get_logger()
+
+
+class ToolDispatcherConfig(Section, frozen=True, kw_only=True):
+    """tool_dispatcher.yaml: how the generator runs tools."""
+
+    tool_timeout: Annotated[float, Meta(description="Seconds; a tool's own timeout_s goes first.", gt=0)] = 20.0
+    resend_s: Annotated[float, Meta(description="A call that no tool says it runs is sent again.", gt=0)] = 0.5
+    grace_s: Annotated[float, Meta(description="Seconds past the tool's own timeout.", ge=0)] = 1.0
 
 
 @dataclass(slots=True)
@@ -41,17 +51,12 @@ class ToolDispatcher:
 
     Args:
         bus: The generator's client.
-        timeout_s: For tools that name none.
-        resend_s: A call that no tool says it runs is sent again after this.
-        grace_s: How much longer than a tool's own timeout its answer is waited for.
+        config: tool_dispatcher.yaml.
         changed: Called when the set of tools changed.
     """
 
-    def __init__(
-        self, bus: BusClient, *, timeout_s: float, resend_s: float, grace_s: float, changed: Callable[[], None]
-    ) -> None:
-        self._bus, self._changed = bus, changed
-        self._timeout_s, self._resend_s, self._grace_s = timeout_s, resend_s, grace_s
+    def __init__(self, bus: BusClient, config: ToolDispatcherConfig, *, changed: Callable[[], None]) -> None:
+        self._bus, self.config, self._changed = bus, config, changed
         self.registry = Registry()
         self._waiting: dict[str, _Waiting] = {}
 
@@ -85,7 +90,11 @@ class ToolDispatcher:
 
     def _gone(self, name: str, pid: int) -> None:
         for waiting in self._waiting.values():
-            if waiting.schema.name == name and pid in (0, waiting.pid or waiting.schema.pid) and not waiting.result.done():
+            if (
+                waiting.schema.name == name
+                and pid in (0, waiting.pid or waiting.schema.pid)
+                and not waiting.result.done()
+            ):
                 waiting.result.set_exception(ProcessLookupError(name))
         if self.registry.process_gone(name, pid):
             self._changed()
@@ -102,7 +111,9 @@ class ToolDispatcher:
             args = decode(arguments)
             check(args, schema.parameters)
         except InvalidArguments as error:
-            return self._told(ToolRecord(call_id=call_id, tool=schema.tool, outcome="invalid_arguments", result=str(error)), turn)
+            return self._told(
+                ToolRecord(call_id=call_id, tool=schema.tool, outcome="invalid_arguments", result=str(error)), turn
+            )
         record = ToolRecord(call_id=call_id, tool=schema.tool, args=args)
         activity = ToolActivity(tool=schema.tool, call_id=call_id, event="dispatched", args=args)
         self._bus.publish(activity, turn=turn)
@@ -134,12 +145,12 @@ class ToolDispatcher:
         return record
 
     async def _outcome(self, schema: ToolSchema, record: ToolRecord, turn: TurnRef) -> ToolRecord:
-        timeout_s = schema.policies.timeout_s or self._timeout_s
+        timeout_s = schema.policies.timeout_s or self.config.tool_timeout
         waiting = _Waiting(schema, asyncio.get_running_loop().create_future())
         self._waiting[record.call_id] = waiting
         call = ToolCall(tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=timeout_s)
         try:
-            async with asyncio.timeout(timeout_s + self._grace_s):
+            async with asyncio.timeout(timeout_s + self.config.grace_s):
                 result = await self._answer(waiting, call, turn)
         except TimeoutError:
             self._cancel(call, turn)
@@ -158,7 +169,7 @@ class ToolDispatcher:
         """Send the call until some process says that it runs it (a tool runs the same call once), then wait."""
         while not waiting.running.is_set() and not waiting.result.done():
             self._bus.publish(call, turn=turn)
-            await asyncio.wait([waiting.result], timeout=self._resend_s)
+            await asyncio.wait([waiting.result], timeout=self.config.resend_s)
         return await waiting.result
 
     def _cancel(self, call: ToolCall, turn: TurnRef) -> None:

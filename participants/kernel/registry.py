@@ -28,10 +28,10 @@ class Registry:
         self.refused: dict[str, str] = {}
 
     def announce(self, schema: ToolSchema) -> bool:
-        """Take or withdraw a definition. Returns whether anything changed; a refusal is kept in `refused` by program."""
+        """Take or withdraw a definition. Returns whether anything changed; `refused` keeps refusals by program."""
         held = self._tools.get(schema.tool)
         if schema.withdrawn:
-            return held is not None and held.name == schema.name and self._tools.pop(schema.tool) is not None
+            return held is not None and held.name == schema.name and self.process_gone(schema.name)
         reason = self._fault(schema, held)
         if reason:
             self.refused[schema.name] = reason

@@ -10,6 +10,7 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import AsyncIterator
 from typing import Any
 
 MODEL = "bench:latest"
@@ -59,9 +60,11 @@ class StampedModel:
 
     def _whole(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
         data = json.dumps(body).encode()
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data))
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
+        )
 
-    async def _parts(self, body: dict[str, Any], now: float) -> Any:
+    async def _parts(self, body: dict[str, Any], now: float) -> AsyncIterator[dict[str, Any]]:
         question = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")
         after_tool = body["messages"][-1]["role"] == "tool"
         self.asked.append((question, now, after_tool))
@@ -82,7 +85,12 @@ class StampedModel:
 
 
 def _part(message: dict[str, Any]) -> dict[str, Any]:
-    return {"model": MODEL, "created_at": "2026-01-01T00:00:00Z", "message": {"role": "assistant", **message}, "done": False}
+    return {
+        "model": MODEL,
+        "created_at": "2026-01-01T00:00:00Z",
+        "message": {"role": "assistant", **message},
+        "done": False,
+    }
 
 
 def _about(path: str) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What does LoCAL2 add to a turn?
 
-    send to model     from the client's send to the model's receipt of the request
-    chunk lag         from the model's send of a chunk to the client's receipt
-    tool round trip   from the model's call to the next request with its result
-    turns per second  8 sessions with a model that takes 500 ms
+send to model     from the client's send to the model's receipt of the request
+chunk lag         from the model's send of a chunk to the client's receipt
+tool round trip   from the model's call to the next request with its result
+turns per second  8 sessions with a model that takes 500 ms
 """
 
 from __future__ import annotations
@@ -133,15 +133,33 @@ async def run(report: Report) -> None:
     with tempfile.TemporaryDirectory() as home:
         async with StampedModel() as model, Stack.started(Path(home), model.url) as stack, bare(model) as bare_port:
             pairs = [
-                ("send to model", "ms", await send_to_model(stack.port, model), await send_to_model(bare_port, model), "<= 4"),
-                ("tool round trip", "ms", await tool_round_trip(stack.port, model), await tool_round_trip(bare_port, model), "<= 3"),
+                (
+                    "send to model",
+                    "ms",
+                    await send_to_model(stack.port, model),
+                    await send_to_model(bare_port, model),
+                    "<= 4",
+                ),
+                (
+                    "tool round trip",
+                    "ms",
+                    await tool_round_trip(stack.port, model),
+                    await tool_round_trip(bare_port, model),
+                    "<= 3",
+                ),
             ]
             first, every = await chunk_lag(stack.port)
             bare_first, bare_every = await chunk_lag(bare_port)
             pairs += [
                 ("first chunk's lag", "ms", first, bare_first, "<= 2"),
                 ("chunk lag", "ms", every, bare_every, ""),
-                ("8 sessions on a 500 ms model", "turns/s", await turns_per_second(stack.port), await turns_per_second(bare_port), ">= 14"),
+                (
+                    "8 sessions on a 500 ms model",
+                    "turns/s",
+                    await turns_per_second(stack.port),
+                    await turns_per_second(bare_port),
+                    ">= 14",
+                ),
             ]
             for pair in pairs:
                 report.add(*pair)

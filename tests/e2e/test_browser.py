@@ -119,7 +119,9 @@ async def test_nothing_in_an_answer_runs_or_loads(page: Page, stack: Stack, mode
     assert await page.locator("iframe, script:not([src]), img[src*='evil']").count() == 0
 
 
-@pytest.mark.parametrize("size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desktop"])
+@pytest.mark.parametrize(
+    "size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desktop"]
+)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_pages_fit(page: Page, stack: Stack, model: ScriptedOllama, size: Any, theme: Any) -> None:
     await page.set_viewport_size(size)

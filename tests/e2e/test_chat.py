@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.support.scripted_ollama import Call, Default, Hang, Say, ScriptedOllama, Think, Wait
-from tests.support.stack import Stack
+from tests.support.stack import Stack, alive, open_to_others
 
 pytestmark = pytest.mark.stack
 
@@ -28,7 +27,12 @@ async def test_conversation(stack: Stack, model: ScriptedOllama) -> None:
         assert (call["tool"], call["outcome"]) == ("get_datetime", "ok")
         assert "Europe/Paris" in call["result"]
         kinds = [frame["type"] for frame in chat.frames]
-        assert kinds.index("accepted") < kinds.index("tool_start") < kinds.index("tool_result") < kinds.index("answer_chunk")
+        assert (
+            kinds.index("accepted")
+            < kinds.index("tool_start")
+            < kinds.index("tool_result")
+            < kinds.index("answer_chunk")
+        )
         model.reply(Say("You asked for the time."))
         await chat.ask("What did I ask?")
     sent = [r for r in model.requests if r.path == "/api/chat"][-1].messages
@@ -95,7 +99,17 @@ async def test_same_query_id_is_one_turn(stack: Stack, model: ScriptedOllama) ->
     assert len((await stack.get("/api/sessions/s1"))["turns"]) == 1
 
 
-HOSTILE = ["{", "[]", "5", '"x"', "{}", '{"query": ""}', '{"query": 5}', '{"type": "nope"}', '{"query": "x", "session_id": []}']
+HOSTILE = [
+    "{",
+    "[]",
+    "5",
+    '"x"',
+    "{}",
+    '{"query": ""}',
+    '{"query": 5}',
+    '{"type": "nope"}',
+    '{"query": "x", "session_id": []}',
+]
 
 
 async def test_bad_frames_get_words_and_the_socket_lives(stack: Stack, model: ScriptedOllama) -> None:
@@ -136,7 +150,7 @@ async def test_tool_dropped_in_while_it_runs(stack: Stack, model: ScriptedOllama
         "class Dice(BaseTool):\n"
         "    CONFIG_NAME = 'dice'\n"
         "    async def run_call(self, args):\n"
-        "        return f'a {args[\"sides\"]} of {args[\"sides\"]}'\n"
+        '        return f\'a {args["sides"]} of {args["sides"]}\'\n'
         "sys.exit(main(Dice))\n"
     )
     (stack.home / "participants" / "dice.conf").write_text(
@@ -159,8 +173,7 @@ async def test_logs_hold_no_text_of_the_user_and_are_private(stack: Stack, model
     logs = list((stack.home / "logs").glob("*.log"))
     assert logs
     assert not [log.name for log in logs if "blue whale" in log.read_text()]
-    assert (stack.home.stat().st_mode & 0o077, (stack.home / "data").stat().st_mode & 0o077) == (0, 0)
-    assert [p.name for p in (stack.home / "data").iterdir() if p.stat().st_mode & 0o077] == []
+    assert open_to_others([stack.home, *stack.home.rglob("*")]) == []
 
 
 async def test_settings_are_changed_at_once_and_bad_ones_are_refused(stack: Stack, model: ScriptedOllama) -> None:
@@ -173,12 +186,12 @@ async def test_settings_are_changed_at_once_and_bad_ones_are_refused(stack: Stac
     async with stack.chat() as chat:
         end = await chat.ask("hi")
     assert end["num_ctx"] == 4096
-    saved = Path(stack.home / "config" / "generator.yaml")
+    saved = stack.home / "config" / "generator.yaml"
     assert "4096" in saved.read_text()
-    assert saved.stat().st_mode & 0o077 == 0
+    assert open_to_others([saved]) == []
 
 
 async def test_nothing_is_left_behind(model: ScriptedOllama, tmp_path: Path) -> None:
     async with Stack.started(tmp_path, model.url) as stack:
         pids = await stack.pids()
-    assert [pid for pid in pids.values() if Path(f"/proc/{pid}").exists() and os.getpid() != pid] == []
+    assert alive(pids.values()) == []

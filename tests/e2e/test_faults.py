@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.scripted_ollama import Call, Say, ScriptedOllama, Wait
-from tests.support.stack import Stack
+from tests.support.stack import Stack, alive
 
 pytestmark = pytest.mark.stack
 PROGRAMS = ["proxy", "conversation", "model_server", "ops", "generator", "datetime"]
@@ -30,7 +30,7 @@ async def test_killed_in_mid_answer(stack: Stack, model: ScriptedOllama, name: s
         model.reset()
         assert (await chat.ask("still there?"))["type"] == "response"
     saved = await stack.get("/api/sessions/s1")
-    assert [turn["answer"] for turn in saved["turns"]][0] == "Hello world."
+    assert saved["turns"][0]["answer"] == "Hello world."
     assert len(saved["turns"]) == 2
 
 
@@ -84,7 +84,7 @@ async def test_everything_killed_at_once(stack: Stack, model: ScriptedOllama) ->
         await again.send({"type": "resume", "session_id": "s1"})
         assert (await again.ask("still there?"))["type"] == "response"
     turns = (await stack.get("/api/sessions/s1"))["turns"]
-    assert [turn["answer"] for turn in turns][0] == "Hello world."
+    assert turns[0]["answer"] == "Hello world."
 
 
 async def test_down_and_up_resumes_what_was_open(stack: Stack, model: ScriptedOllama) -> None:
@@ -98,7 +98,7 @@ async def test_down_and_up_resumes_what_was_open(stack: Stack, model: ScriptedOl
     async with stack.chat() as again:
         await again.ask("still there?")
     turns = (await stack.get("/api/sessions/s1"))["turns"]
-    assert [turn["answer"] for turn in turns][0] == "Hello world."
+    assert turns[0]["answer"] == "Hello world."
 
 
 async def test_supervisord_killed_and_started_again(stack: Stack, model: ScriptedOllama) -> None:
@@ -109,7 +109,7 @@ async def test_supervisord_killed_and_started_again(stack: Stack, model: Scripte
     after = await stack.pids()
     assert set(after) == set(before)
     assert not set(after.values()) & set(before.values())
-    assert [pid for pid in before.values() if Path(f"/proc/{pid}").exists()] == []
+    assert alive(before.values()) == []
     async with stack.chat() as chat:
         assert (await chat.ask("hi"))["type"] == "response"
 

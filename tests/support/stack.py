@@ -1,8 +1,8 @@
 """A whole stack of its own: a fresh home, a free port, real processes, and the scripted model server.
 
-    async with Stack.started(home, model_url) as stack:
-        async with stack.chat() as chat:
-            end = await chat.ask("hi")
+async with Stack.started(home, model_url) as stack:
+    async with stack.chat() as chat:
+        end = await chat.ask("hi")
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,16 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def alive(pids: Iterable[int]) -> list[int]:
+    """Those of the processes that still run."""
+    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def open_to_others(paths: Iterable[Path]) -> list[str]:
+    """Those of the files and folders that other users may read."""
+    return [str(path) for path in paths if not path.is_symlink() and path.stat().st_mode & 0o077]
 
 
 class Chat:
@@ -64,7 +74,9 @@ class Chat:
         if accepted["type"] == "error":
             return accepted
         query_id = accepted["query_id"]
-        return await self.until(lambda f: f["type"] in ("response", "error") and f.get("query_id") == query_id, within_s=within_s)
+        return await self.until(
+            lambda f: f["type"] in ("response", "error") and f.get("query_id") == query_id, within_s=within_s
+        )
 
     def text(self, query_id: str) -> str:
         """The answer as it was streamed in the last attempt."""
@@ -87,7 +99,9 @@ class Stack:
         """Start all processes on `home`; stop them at the end. Without `model_url` the embedded model answers."""
         env = {k: v for k, v in os.environ.items() if not k.startswith(("LOCAL2_", "OLLAMA_"))}
         env |= {"LOCAL2_HOME": str(home), "PYTHONPATH": str(REPOSITORY)}
-        env |= {"LOCAL2_MODELS__BACKEND": "ollama" if model_url else "embedded"} | ({"OLLAMA_HOST": model_url} if model_url else {})
+        env |= {"LOCAL2_MODELS__BACKEND": "ollama" if model_url else "embedded"} | (
+            {"OLLAMA_HOST": model_url} if model_url else {}
+        )
         stack = cls(home, free_port(), env | (environment or {}))
         await stack.up()
         try:
@@ -156,7 +170,11 @@ class Stack:
                 listed = (await self.get("/api/participants"))["participants"]
             except (httpx.HTTPError, OSError):
                 listed = []
-            found = [e for e in listed if e["name"] == name and e["pid"] not in (0, pid) and e["state"] in ("ready", "running")]
+            found = [
+                e
+                for e in listed
+                if e["name"] == name and e["pid"] not in (0, pid) and e["state"] in ("ready", "running")
+            ]
             if found:
                 return int(found[0]["pid"])
             await asyncio.sleep(0.02)

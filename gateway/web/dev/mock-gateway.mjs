@@ -385,6 +385,7 @@ const settings = [
     "Further origins that may open the socket.",
     "list[str]",
   ],
+  ["system", "level", "info", "info", "default", "What goes into the logs.", "str"],
   [
     "datetime",
     "id",

@@ -19,12 +19,12 @@ from bus.messages.query import QueryReceived
 from participants.agents.base import BaseAgent
 from participants.agents.generator import prompts
 from participants.agents.generator.backend import Backends
-from participants.agents.generator.config import GeneratorConfig, ToolDispatcherConfig
+from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.model_round import options
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.transitions import TRANSITIONS
 from participants.agents.generator.turn import TurnRun
-from participants.kernel.execute import ToolDispatcher
+from participants.kernel.execute import ToolDispatcher, ToolDispatcherConfig
 from participants.models import ModelsConfig
 
 log = structlog.get_logger()
@@ -57,24 +57,18 @@ class GeneratorAgent(BaseAgent):
 
     CONFIG_NAME: ClassVar[str] = "generator"
     Config: ClassVar[type[Section]] = GeneratorConfig
+    ALSO_READS: ClassVar[tuple[str, ...]] = ("models", "tool_dispatcher")
     config: GeneratorConfig
 
     async def setup(self) -> None:
         """Listen for turns, tools and questions about the state."""
         self._runs: dict[str, TurnRun] = {}
-        self._claiming: set[str] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
         self._tokens = TokenEstimate()
         self._told_soon: asyncio.TimerHandle | None = None
         self._warmed = ""
         self._backends = Backends(load("models", ModelsConfig), self._embedded, self._timeouts())
-        dispatch = load("tool_dispatcher", ToolDispatcherConfig)
-        self._tools = ToolDispatcher(
-            self.bus,
-            timeout_s=dispatch.tool_timeout,
-            resend_s=dispatch.resend_s,
-            grace_s=dispatch.grace_s,
-            changed=self._changed,
-        )
+        self._tools = ToolDispatcher(self.bus, load("tool_dispatcher", ToolDispatcherConfig), changed=self._changed)
         self._tools.listen()
         self.bus.on(QueryReceived, self._on_query)
         self.bus.on(CancelGeneration, self._on_cancel)
@@ -91,13 +85,18 @@ class GeneratorAgent(BaseAgent):
 
     def reconfigured(self, before: Any) -> None:
         """Turns that run keep the settings they began with."""
+        self._backends.config = load("models", ModelsConfig)
+        self._tools.config = load("tool_dispatcher", ToolDispatcherConfig)
+        self._backends.forget()
+        self.spawn(self._look_again(), name="look for models again")
+
+    async def _look_again(self) -> None:
+        await self._backends.refresh()
         self._changed()
 
     async def drain(self) -> None:
         """Running turns may end; what does not in time is handed back, so that the next process takes it at once."""
-        runs = list(self._runs.values())
-        if runs:
-            await self._wait_idle(self.system.drain_s / 2)
+        await self._wait_idle(self.system.drain_s / 2)
         for run in list(self._runs.values()):
             run.stop("released")
         await self._wait_idle(self.system.drain_s / 2)
@@ -107,19 +106,17 @@ class GeneratorAgent(BaseAgent):
         await self._backends.close()
 
     async def _wait_idle(self, seconds: float) -> None:
-        deadline = asyncio.get_running_loop().time() + seconds
-        while self._runs and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(0.02)
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=seconds)
 
     # ------------------------------------------------------------------ turns
 
     def _on_query(self, message: QueryReceived, envelope: Envelope) -> None:
         query_id = envelope.query_id
-        busy = query_id in self._runs or query_id in self._claiming
-        if self.state == "draining" or busy or len(self._runs) >= self._most_turns():
+        if self.state == "draining" or query_id in self._tasks or len(self._tasks) >= self._most_turns():
             return  # the ledger offers it again
-        self._claiming.add(query_id)
-        self.spawn(self._take(envelope.turn), name=f"turn {query_id}")
+        task = self._tasks[query_id] = self.spawn(self._take(envelope.turn), name=f"turn {query_id}")
+        task.add_done_callback(lambda _task: self._tasks.pop(query_id, None))
 
     def _most_turns(self) -> int:
         return self.config.embedded_max_turns if self._backends.info.kind == "embedded" else self.config.max_turns
@@ -132,8 +129,6 @@ class GeneratorAgent(BaseAgent):
         except (RequestFailed, RequestTimeout) as error:
             log.info("claim_refused", query_id=turn.query_id, reason=str(error))
             return
-        finally:
-            self._claiming.discard(turn.query_id)
         machine.do(Action.RECEIVE)
         run = TurnRun(
             self.bus,
@@ -225,5 +220,6 @@ class GeneratorAgent(BaseAgent):
             models=self._backends.models,
             tools=[schema.tool for schema in self._tools.registry.enabled()],
             turns={query_id: run.machine.state for query_id, run in self._runs.items()},
+            max_turns=self._most_turns(),
             options=options(self.config),
         )

@@ -43,7 +43,9 @@ class Backends:
         timeouts: For chats: httpx timeouts.
     """
 
-    def __init__(self, config: ModelsConfig, embedded: Callable[[], Awaitable[Backend]], timeouts: httpx.Timeout) -> None:
+    def __init__(
+        self, config: ModelsConfig, embedded: Callable[[], Awaitable[Backend]], timeouts: httpx.Timeout
+    ) -> None:
         self.config, self._embedded, self._timeouts = config, embedded, timeouts
         self.info = BackendInfo(kind="none", state="unknown")
         self.models: list[ModelInfo] = []
@@ -64,9 +66,11 @@ class Backends:
         try:
             self.models = await self._list(url)
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError) as error:
-            words = f"No Ollama answers at {url}. Start it (ollama serve), or set OLLAMA_HOST or models.yaml: ollama_host."
+            words = (
+                f"No Ollama answers at {url}. Start it (ollama serve), or set OLLAMA_HOST or models.yaml: ollama_host."
+            )
             self.info = BackendInfo(kind="none", url=url, state="unreachable", message=words)
-            log.info("ollama_unreachable", url=url, reason=str(error))
+            log.debug("ollama_unreachable", url=url, reason=str(error))
             return False
         self.info = BackendInfo(kind="ollama", url=url, state="ready")
         return True
@@ -77,17 +81,22 @@ class Backends:
             if backend.url:
                 self.models = await self._list(backend.url)
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError, Local2Error) as error:
-            log.info("embedded_unreachable", reason=str(error))
+            log.debug("embedded_unreachable", reason=str(error))
             return False
         message = DEMO if backend.url else backend.message
         kind = "embedded" if backend.url else "none"
-        self.info = BackendInfo(kind=kind, url=backend.url, demo=bool(backend.url), state=backend.state, message=message)
+        self.info = BackendInfo(
+            kind=kind, url=backend.url, demo=bool(backend.url), state=backend.state, message=message
+        )
         return bool(backend.url)
 
     async def _list(self, url: str) -> list[ModelInfo]:
-        async with _connect(url, _PROBE) as client:
-            models = (await client.list()).models
-        return [ModelInfo(name=m.model, size_bytes=int(m.size or 0)) for m in models if m.model]
+        client = _connect(url, _PROBE)
+        try:
+            listed = await client.list()
+        finally:
+            await client.close()
+        return [ModelInfo(name=m.model, size_bytes=int(m.size or 0)) for m in listed.models if m.model]
 
     def client(self, url: str = "") -> ollama.AsyncClient:
         """The client for the server in use; its connections are kept."""

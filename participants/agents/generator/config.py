@@ -29,11 +29,3 @@ class GeneratorConfig(Section, frozen=True, kw_only=True):
     max_turns: Annotated[int, Meta(description="Turns at once.", ge=1)] = 8
     embedded_max_turns: Annotated[int, Meta(description="Turns at once on the embedded model.", ge=1)] = 2
     journal_s: Annotated[float, Meta(description="Seconds between two saves of the text so far.", gt=0)] = 0.25
-
-
-class ToolDispatcherConfig(Section, frozen=True, kw_only=True):
-    """tool_dispatcher.yaml."""
-
-    tool_timeout: Annotated[float, Meta(description="Seconds; a tool's own timeout_s goes first.", gt=0)] = 20.0
-    resend_s: Annotated[float, Meta(description="A call that no tool says it runs is sent again.", gt=0)] = 0.5
-    grace_s: Annotated[float, Meta(description="Seconds past the tool's own timeout.", ge=0)] = 1.0

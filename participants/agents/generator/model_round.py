@@ -7,9 +7,9 @@ in which a server can misbehave ends as a `RoundFailed` with words, within a bou
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import ollama
@@ -102,7 +102,11 @@ async def play(
         await _stream(backends, config, request, told, into)
     except ollama.ResponseError as error:
         refused = refused_ability(error)
-        if refused is None or refused not in {"tools": request.get("tools"), "thinking": request.get("think")} or into.spoke:
+        if (
+            refused is None
+            or refused not in {"tools": request.get("tools"), "thinking": request.get("think")}
+            or into.spoke
+        ):
             raise _failure(error, model) from error
         backends.cannot(model, refused)
         await play(backends, config, model=model, messages=messages, tools=tools, think=think, told=told, into=into)
@@ -118,7 +122,9 @@ def refused_ability(error: ollama.ResponseError) -> str | None:
 def _failure(error: ollama.ResponseError, model: str) -> RoundFailed:
     words = error.error.strip()[:500] or "no reason given"
     if error.status_code == 404:
-        return RoundFailed("model_missing", f"The model {model!r} is not there ({words}). To get it: ollama pull {model}")
+        return RoundFailed(
+            "model_missing", f"The model {model!r} is not there ({words}). To get it: ollama pull {model}"
+        )
     if error.status_code in (400, 413):
         return RoundFailed("model_error", f"The model server refused the request: {words}", retryable=False)
     return RoundFailed("model_error", f"The model server failed: {words}")
@@ -128,9 +134,10 @@ async def _stream(
     backends: Backends, config: GeneratorConfig, request: dict[str, Any], told: Callable[[Piece], None], into: Round
 ) -> None:
     splitter = ThinkSplitter()
-    chunks: AsyncIterator[ollama.ChatResponse] | None = None
+    chunks: AsyncGenerator[ollama.ChatResponse] | None = None
     try:
-        chunks = await backends.client().chat(**request)
+        client: Any = backends.client()  # chat()'s overloads choose by a literal `stream`, which we pass with the rest
+        chunks = cast("AsyncGenerator[ollama.ChatResponse]", await client.chat(**request))
         async for chunk in _bounded(chunks, config):
             _take(chunk, splitter, told, into)
             if chunk.done or len(into.text) > config.max_answer_chars:
@@ -143,12 +150,14 @@ async def _stream(
     finally:
         _tell(splitter.close(), told, into)
         if chunks is not None:
-            await chunks.aclose()  # type: ignore[attr-defined]  an async generator: closing it closes the connection
+            await chunks.aclose()  # which closes the connection: the server stops generating
     if not into.done_reason:
         raise RoundFailed("model_incomplete", "The model server ended the stream in the middle of the answer.")
 
 
-async def _bounded(chunks: AsyncIterator[ollama.ChatResponse], config: GeneratorConfig) -> AsyncIterator[ollama.ChatResponse]:
+async def _bounded(
+    chunks: AsyncIterator[ollama.ChatResponse], config: GeneratorConfig
+) -> AsyncIterator[ollama.ChatResponse]:
     """The chunks, each within its bound: the first may need the model to load.
 
     Raises:

@@ -11,7 +11,7 @@ import contextlib
 import json
 from collections import Counter
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import structlog
 
@@ -42,7 +42,8 @@ from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
 _RETRY_PAUSE_S = 0.3
-_FINISH_TRIES = 6
+_LEDGER_S = 30.0
+"""How long a turn waits for a ledger that is away: long enough for it to be restarted more than once."""
 _LOST = "The outcome of this call is unknown: the assistant was restarted meanwhile, and it is not run twice."
 
 
@@ -132,8 +133,10 @@ class TurnRun:
         except (RoundFailed, NoModel) as error:
             return self._failed(error.code, str(error), retryable=getattr(error, "retryable", True))
         except TimeoutError:
-            return self._failed("turn_too_long", f"The answer took longer than {self._config.turn_s:g} s and was ended.")
-        except Exception:  # noqa: BLE001  a fault of ours must end the turn with words, not leave it open
+            return self._failed(
+                "turn_too_long", f"The answer took longer than {self._config.turn_s:g} s and was ended."
+            )
+        except Exception:  # a fault of ours must end the turn with words, not leave it open
             log.exception("turn_failed")
             return self._failed("internal", "The generator failed inside; its log says why.")
         return await self._stopped()
@@ -171,17 +174,12 @@ class TurnRun:
 
     async def _commit(self, end: TurnEnd) -> None:
         """Save the end, however long the ledger is away within reason, and tell it only then."""
-        for _ in range(_FINISH_TRIES):
-            try:
-                await self._bus.request(FinishTurn(fence=self.claim.fence, end=end), Done, turn=self.turn)
-                break
-            except RequestTimeout:
-                log.warning("ledger_silent", query_id=self.turn.query_id)
-            except RequestFailed as error:
-                log.warning("end_refused", query_id=self.turn.query_id, code=error.code)
-                return
-        else:
-            return  # the ledger offers the turn again when it is back
+        try:
+            finish = FinishTurn(fence=self.claim.fence, end=end)
+            await self._bus.request(finish, Done, turn=self.turn, timeout_s=_LEDGER_S)
+        except (RequestTimeout, RequestFailed) as error:
+            log.warning("end_not_saved", query_id=self.turn.query_id, reason=str(error))
+            return  # the ledger offers the turn again, or somebody else has it
         if self.machine.can(Action.FINISH):
             self.machine.do(Action.FINISH)
         self._bus.publish(ResponseGeneration(query=self.claim.query, end=end), turn=self.turn)
@@ -216,8 +214,9 @@ class TurnRun:
     async def _journal_step(self, step: Step) -> None:
         """A step must be saved before the next one starts, or a restart would run a tool twice."""
         self._steps.append(step)
+        entry = JournalStep(fence=self.claim.fence, step=step)
         try:
-            held = await self._bus.request(JournalStep(fence=self.claim.fence, step=step), TurnHeld, turn=self.turn)
+            held = await self._bus.request(entry, TurnHeld, turn=self.turn, timeout_s=_LEDGER_S)
         except RequestFailed as error:
             self.stop("lost")
             raise RoundFailed("conflict", str(error)) from error
@@ -318,8 +317,8 @@ class TurnRun:
             )
         except prompts.PromptTooLong as error:
             words = (
-                f"The question is too long for the model: about {error.tokens} tokens, and there is room for {error.limit}. "
-                "Shorten it, or raise num_ctx in generator.yaml."
+                f"The question is too long for the model: about {error.tokens} tokens, and there is room for "
+                f"{error.limit}. Shorten it, or raise num_ctx in generator.yaml."
             )
             raise RoundFailed("prompt_too_long", words, retryable=False) from error
 
@@ -399,7 +398,7 @@ class TurnRun:
 
 
 def _as_args(arguments: Any) -> dict[str, Any]:
-    return arguments if isinstance(arguments, dict) else {}
+    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
 
 
 def _call_key(call: ToolRecord) -> str:
@@ -408,5 +407,7 @@ def _call_key(call: ToolRecord) -> str:
 
 def _why_empty(done: Round) -> str:
     if done.done_reason == "length":
-        return "The model used its whole length limit for thinking and did not answer. Ask again, or raise answer_tokens."
+        return (
+            "The model used its whole length limit for thinking and did not answer. Ask again, or raise answer_tokens."
+        )
     return "The model gave an empty answer. Ask again."

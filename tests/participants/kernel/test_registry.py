@@ -57,7 +57,9 @@ def test_intruder_cannot_withdraw(registry: Registry) -> None:
     assert registry.get("web_search") is not None
 
 
-@pytest.mark.parametrize("parameters", [{}, {"type": "string"}, {"type": "object", "properties": {"a": {"type": "nope"}}}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"type": "string"}, {"type": "object", "properties": {"a": {"type": "nope"}}}]
+)
 def test_broken_schema_hides_no_other_tool(registry: Registry, parameters: dict[str, Any]) -> None:
     assert not registry.announce(schema("broken", parameters=parameters))
     assert "parameters" in registry.refused["broken"]

@@ -32,7 +32,8 @@ SCHEMA = {
 
 
 @pytest.mark.parametrize(
-    ("args", "field"), [({"k": "hello"}, "k"), ({}, "k"), ({"k": 1, "tags": [1]}, r"tags\[0\]"), ({"k": 1, "zz": 1}, "zz")]
+    ("args", "field"),
+    [({"k": "hello"}, "k"), ({}, "k"), ({"k": 1, "tags": [1]}, r"tags\[0\]"), ({"k": 1, "zz": 1}, "zz")],
 )
 def test_fault_names_its_field(args: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidArguments, match=field):

@@ -5,29 +5,43 @@ import { useState } from "react";
 import { Link } from "wouter";
 
 import type { AppState } from "../state/model";
+import type { Health } from "../wire/rest";
 import { useAppState } from "./context";
 
 const selectLink = (state: AppState) => state.link;
 const selectBackend = (state: AppState) => state.models?.backend;
 const selectLinkedBefore = (state: AppState) => state.linkedBefore;
-const selectHealth = (state: AppState) => state.health?.status;
+const selectHealth = (state: AppState) => state.health;
 
 export function LinkChip() {
   const link = useAppState(selectLink);
   const before = useAppState(selectLinkedBefore);
   const health = useAppState(selectHealth);
   const words = linkWords(link, before, health);
-  return <span role="status">{words !== "" && <span className="chip warning">{words}</span>}</span>;
+  return (
+    <span role="status">
+      {words !== "" && (
+        <span className="chip warning" title={missingWords(health)}>
+          {words}
+        </span>
+      )}
+    </span>
+  );
 }
 
-function linkWords(link: string, before: boolean, health: string | undefined): string {
+function missingWords(health: Health | null): string | undefined {
+  const missing = health?.missing ?? [];
+  return missing.length > 0 ? `Not ready: ${missing.join(", ")}` : undefined;
+}
+
+function linkWords(link: string, before: boolean, health: Health | null): string {
   if (link !== "open") {
     return before ? "Reconnecting…" : "Connecting…";
   }
-  if (health === "starting") {
+  if (health?.status === "starting") {
     return "Starting…";
   }
-  return health === "degraded" ? "Some parts are down" : "";
+  return health?.status === "degraded" ? "Some parts are down" : "";
 }
 
 export function DemoChip() {
@@ -74,7 +88,7 @@ export function DemoBanner() {
 /** Without a model no question can be answered: said wherever one can be asked. */
 export function NoModelBanner() {
   const backend = useAppState(selectBackend);
-  return backend?.kind === "none" ? (
+  return backend?.kind === "none" && backend.state !== "unknown" ? (
     <div className="banner warning" role="status">
       <CircleAlert size={17} aria-hidden />
       <p>

@@ -23,7 +23,7 @@ test.each([
   [{ value: null, type: "str or null" }, "text"],
   [{ value: ["a"], type: "list" }, "json"],
   [{ value: null, type: "dict or null" }, "json"],
-] as const)("%j is edited by a %s", (change, editor) => {
+] satisfies [Partial<Setting>, string][])("%j is edited by a %s", (change, editor) => {
   expect(editorOf(setting(change))).toBe(editor);
 });
 

@@ -6,10 +6,13 @@ import { messageOf, rest } from "../connection/rest";
 import type { Setting } from "../wire/rest";
 import { WithCode } from "./chips";
 
-export type Editor = "switch" | "number" | "text" | "json";
+export type Editor = "switch" | "choice" | "number" | "text" | "json";
 
 export function editorOf(setting: Setting): Editor {
   const { type, value } = setting;
+  if (setting.choices !== null) {
+    return "choice";
+  }
   if (typeof value === "boolean" || type.startsWith("bool")) {
     return "switch";
   }
@@ -37,6 +40,8 @@ export function fromText(text: string, editor: Editor, setting: Setting): unknow
       return text === "true";
     case "number":
       return numberOf(text);
+    case "choice":
+      return setting.choices?.find((choice) => asText(choice, editor) === text);
     case "text":
       return text === "" && setting.value === null ? null : text;
     case "json":
@@ -68,6 +73,9 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
   const [busy, setBusy] = useState(false);
   const id = useId();
 
+  // One move of the hand chooses and means it; what is typed waits for Save.
+  const immediate = editor === "switch" || editor === "choice";
+
   const save = async (next: () => unknown) => {
     setBusy(true);
     try {
@@ -76,6 +84,9 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
       onSaved();
     } catch (reason) {
       setError(messageOf(reason));
+      if (immediate) {
+        setText(saved);
+      }
     }
     setBusy(false);
   };
@@ -83,9 +94,9 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
     event.preventDefault();
     void save(() => fromText(text, editor, setting));
   };
-  const toggle = (on: boolean) => {
-    setText(String(on));
-    void save(() => on);
+  const choose = (next: string) => {
+    setText(next);
+    void save(() => fromText(next, editor, setting));
   };
   const changed = JSON.stringify(setting.value) !== JSON.stringify(setting.default);
   return (
@@ -100,6 +111,7 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
             <WithCode text={setting.description} />
           </p>
         )}
+        {rangeWords(setting) !== "" && <p className="muted">{rangeWords(setting)}</p>}
         {error !== "" && (
           <p className="field-error" role="alert">
             {error}
@@ -111,10 +123,11 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
           id={id}
           editor={editor}
           text={text}
-          onChange={editor === "switch" ? (value) => toggle(value === "true") : setText}
+          choices={setting.choices?.map((choice) => asText(choice, editor)) ?? []}
+          onChange={immediate ? choose : setText}
         />
         <div className="setting-actions">
-          {text !== saved && editor !== "switch" && (
+          {text !== saved && !immediate && (
             <>
               <button type="submit" className="button primary small" disabled={busy}>
                 Save
@@ -148,6 +161,13 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
   );
 }
 
+function rangeWords({ minimum, maximum }: Setting): string {
+  if (minimum === null) {
+    return maximum === null ? "" : `Up to ${maximum}.`;
+  }
+  return maximum === null ? `From ${minimum}.` : `From ${minimum} to ${maximum}.`;
+}
+
 function sourceWords(source: string): string {
   return source === "" || source === "user" ? "changed" : `set by ${source}`;
 }
@@ -156,10 +176,11 @@ interface FieldProps {
   id: string;
   editor: Editor;
   text: string;
+  choices: readonly string[];
   onChange: (text: string) => void;
 }
 
-function Field({ id, editor, text, onChange }: FieldProps) {
+function Field({ id, editor, text, choices, onChange }: FieldProps) {
   switch (editor) {
     case "switch":
       return (
@@ -172,6 +193,19 @@ function Field({ id, editor, text, onChange }: FieldProps) {
           checked={text === "true"}
           onChange={(event) => onChange(String(event.target.checked))}
         />
+      );
+    case "choice":
+      return (
+        <select
+          id={id}
+          className="input"
+          value={text}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
       );
     case "json":
       return (

@@ -11,7 +11,7 @@ import { usePolling } from "./use-polling";
 export default function SettingsPage() {
   const { value, error, refresh } = usePolling(rest.settings, 0);
   const [wanted, setWanted] = useState("");
-  const sections = useMemo(() => sectionsOf(value ?? [], wanted), [value, wanted]);
+  const sections = useMemo(() => sectionsOf(value?.settings ?? [], wanted), [value, wanted]);
   return (
     <main className="page">
       <div className="page-column">
@@ -24,6 +24,11 @@ export default function SettingsPage() {
             {error}
           </p>
         )}
+        {value?.problems.map((problem) => (
+          <p key={problem.section} className="page-error" role="alert">
+            {problem.message}
+          </p>
+        ))}
         <input
           type="search"
           className="search"

@@ -55,9 +55,7 @@ function ModelsSection({ models }: { models: Models }) {
           {models.models.map((model) => (
             <li key={model.name}>
               <code className="row-name">{model.name}</code>
-              {model.size_bytes !== null && (
-                <span className="muted">{bytes(model.size_bytes)}</span>
-              )}
+              {model.size_bytes > 0 && <span className="muted">{bytes(model.size_bytes)}</span>}
             </li>
           ))}
         </ul>
@@ -113,6 +111,9 @@ function Participants({ list }: { list: readonly ParticipantInfo[] }) {
                 Up for
               </th>
               <th scope="col" className="number">
+                Memory
+              </th>
+              <th scope="col" className="number">
                 Restarts
               </th>
             </tr>
@@ -133,6 +134,7 @@ function Row({ one }: { one: ParticipantInfo }) {
     <tr>
       <th scope="row" title={`Sender ${one.sender_id}`}>
         {one.name}
+        {one.reason !== "" && <p className="muted">{one.reason}</p>}
       </th>
       <td>
         <State state={one.state} />
@@ -141,6 +143,7 @@ function Row({ one }: { one: ParticipantInfo }) {
       <td>{one.tool === null || one.tool === "" ? "" : <code>{one.tool}</code>}</td>
       <td className="number">{one.pid ?? "–"}</td>
       <td className="number">{one.uptime_s === null ? "–" : duration(one.uptime_s)}</td>
+      <td className="number">{one.rss_bytes === null ? "–" : bytes(one.rss_bytes)}</td>
       <td className="number">{one.restarts}</td>
     </tr>
   );

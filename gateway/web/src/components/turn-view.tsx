@@ -11,14 +11,21 @@ import { endWords, progressOf } from "../state/words";
 import { useClient } from "./context";
 import { TurnFooter } from "./turn-footer";
 
-export const TurnView = memo(function TurnView({ turn }: { turn: Turn }) {
+interface TurnViewProps {
+  turn: Turn;
+  /** A screen reader reads the latest answer once it is whole: while busy, its changes are kept back. */
+  latest?: boolean;
+}
+
+export const TurnView = memo(function TurnView({ turn, latest = false }: TurnViewProps) {
+  const busy = !isSettled(turn);
   return (
-    <article className="turn" aria-busy={!isSettled(turn)}>
+    <article className="turn" aria-busy={busy}>
       <div className="question" dir="auto">
         <span className="visually-hidden">You asked: </span>
         {turn.query}
       </div>
-      <div className="reply">
+      <div className="reply" aria-live={latest ? "polite" : undefined} aria-busy={busy}>
         <h2 className="visually-hidden">Answer</h2>
         {partsOf(turn).map((part) => {
           const View = viewOf(part.kind);

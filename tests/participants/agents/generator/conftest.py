@@ -162,9 +162,7 @@ def settings() -> dict[str, Any]:
 
 
 @pytest.fixture
-async def world(
-    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> AsyncIterator[World]:
+async def world(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> AsyncIterator[World]:
     """A running generator."""
     monkeypatch.setenv("LOCAL2_HOME", str(tmp_path))
     async with ScriptedOllama() as model:

@@ -122,7 +122,9 @@ FAULTS = [
     pytest.param([Status(404, "model 'x' not found")], "model_missing", "ollama pull", id="404"),
     pytest.param([Status(500, "boom")], "model_error", "boom", id="500"),
     pytest.param([ErrorLine("out of memory")], "model_error", "out of memory", id="error line at once"),
-    pytest.param([Say("Half"), ErrorLine("out of memory")], "model_error", "out of memory", id="error line in the middle"),
+    pytest.param(
+        [Say("Half"), ErrorLine("out of memory")], "model_error", "out of memory", id="error line in the middle"
+    ),
     pytest.param([Say("Half"), Drop()], "model_unreachable", "broke", id="cut"),
     pytest.param([Say("Half"), BadJson()], "model_error", "unreadable", id="no JSON"),
     pytest.param([Say("Half"), NoDone()], "model_incomplete", "ended the stream", id="no end"),
