@@ -54,7 +54,7 @@ class Participant:
         self.state = "starting"
         self.pool = OffloadPool(self.CONFIG_NAME)
         self._stop = asyncio.Event()
-        self._lag_s = 0.0
+        self._lag_s = self._quiet_s = 0.0
         self._parent = os.getppid()
 
     # ------------------------------------------------------------------ hooks
@@ -86,6 +86,11 @@ class Participant:
     async def offload(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run blocking work in this process's bounded pool."""
         return await self.pool.run(work, *args, **kwargs)
+
+    def expect_silence(self, seconds: float) -> None:
+        """Tell ops that what comes now holds up the event loop; 0 once it is over."""
+        self._quiet_s = seconds
+        self.bus.publish(self._heartbeat())
 
     @property
     def load(self) -> int:
@@ -195,6 +200,7 @@ class Participant:
             kind=self.KIND,
             state=self.state,
             pid=os.getpid(),
+            quiet_s=self._quiet_s,
             loop_lag_s=round(self._lag_s, 4),
             queued=self.load,
             sent=counters.sent,

@@ -57,6 +57,7 @@ class Heartbeat(Message, frozen=True):
     kind: Annotated[str, about("proxy, agent, tool, service or gateway.")]
     state: Annotated[str, about("starting, ready or draining.")]
     pid: Annotated[int, about("The process id.")]
+    quiet_s: Annotated[float, about("It may be silent for so long from now: it does what cannot be interrupted.")] = 0.0
     loop_lag_s: Annotated[float, about("How late the event loop ran the last beat, in seconds.")] = 0.0
     queued: Annotated[int, about("Messages waiting in this process.")] = 0
     sent: Annotated[int, about("Messages sent since the start.")] = 0

@@ -126,7 +126,9 @@ def model_lines(said: Mapping[str, Any]) -> list[str]:
     backend: Mapping[str, Any] = said.get("backend") or {}
     roles: list[Mapping[str, Any]] = said.get("roles") or []
     default: Mapping[str, Any] = next((role for role in roles if role.get("role") == "default"), {})
-    kind = {"ollama": "Ollama", "embedded": "embedded"}.get(str(backend.get("kind")), "nobody answers")
-    where = f" at {backend['url']}" if backend.get("kind") == "ollama" else ""
-    lines = [f"Model: {default.get('model') or 'none'} ({kind}{where}, {backend.get('state') or 'unknown'})"]
+    where = {"ollama": f"Ollama at {backend.get('url')}", "embedded": "embedded"}.get(str(backend.get("kind")))
+    if where is None:
+        lines = ["Model: none answers yet"]
+    else:
+        lines = [f"Model: {default.get('model') or 'none'} ({where}, {backend.get('state') or 'unknown'})"]
     return lines + [f"  {text}" for text in (default.get("hint"), backend.get("message")) if text]

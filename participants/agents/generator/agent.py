@@ -30,6 +30,8 @@ from participants.models import ModelsConfig
 log = structlog.get_logger()
 _SETTLE_S = 0.1
 """Changes that come together are told together."""
+_EMBEDDED_S = 30.0
+"""How long the embedded backend may be silent: it is while it loads its model."""
 _LOOK_AGAIN_S = 10.0
 """How often a missing Ollama is looked for."""
 
@@ -173,7 +175,7 @@ class GeneratorAgent(BaseAgent):
         return httpx.Timeout(longest, connect=3.0)
 
     async def _embedded(self) -> Backend:
-        return await self.bus.request(BackendRequest(), Backend, timeout_s=5)
+        return await self.bus.request(BackendRequest(), Backend, timeout_s=_EMBEDDED_S)
 
     async def _look_for_models(self) -> None:
         while True:

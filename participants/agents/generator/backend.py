@@ -81,7 +81,10 @@ class Backends:
             if backend.url:
                 self.models = await self._list(backend.url)
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError, Local2Error) as error:
-            log.debug("embedded_unreachable", reason=str(error))
+            words = (
+                f"Neither Ollama nor the embedded model answers ({error}). See: local2 status, local2 logs model_server"
+            )
+            self.info = BackendInfo(kind="none", state="unreachable", message=words)
             return False
         message = DEMO if backend.url else backend.message
         kind = "embedded" if backend.url else "none"

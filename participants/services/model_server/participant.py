@@ -17,9 +17,10 @@ from bus.errors import RequestFailed
 from bus.messages.control import Backend, BackendRequest, Done, Warm
 from participants.services.base import BaseService
 from participants.services.model_server.errors import EngineUnavailable
-from participants.services.model_server.service import EmbeddedBackend, EmbeddedConfig
+from participants.services.model_server.service import EmbeddedBackend, EmbeddedConfig, Status
 
 log = structlog.get_logger()
+_LONGEST_LOAD_S = 180.0
 
 
 class ModelServerConfig(Section, frozen=True, kw_only=True):
@@ -57,7 +58,8 @@ class ModelServer(BaseService):
     def _make(self) -> EmbeddedBackend:
         chosen = self.config
         return EmbeddedBackend(
-            EmbeddedConfig(
+            on_state=self._on_state,
+            config=EmbeddedConfig(
                 model=chosen.model or None,
                 port=chosen.port,
                 num_ctx=chosen.num_ctx,
@@ -65,8 +67,12 @@ class ModelServer(BaseService):
                 threads=chosen.threads,
                 batch=chosen.batch,
                 keep_alive_s=chosen.keep_alive_s,
-            )
+            ),
         )
+
+    def _on_state(self, status: Status) -> None:
+        """The engine loads a model without letting go of the interpreter: nothing else runs here meanwhile."""
+        self.expect_silence(_LONGEST_LOAD_S if status.state == "loading" else 0.0)
 
     def reconfigured(self, before: Any) -> None:
         """Another model or another context needs a new engine; what runs on the old one ends."""

@@ -106,7 +106,7 @@ class OpsService(BaseService):
         if beat.instance != instance_of(self.system):
             return  # another machine's ops looks after its own
         now = time.monotonic()
-        self._silence.heard(beat.name, beat.pid, now)
+        self._silence.heard(beat.name, beat.pid, now + beat.quiet_s)
         self._beats[beat.name] = Beat(beat, envelope.sender_id)
         self._meet(beat.name, beat.pid)
 

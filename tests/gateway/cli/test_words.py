@@ -266,4 +266,4 @@ def test_model_lines() -> None:
         "roles": [{"role": "default", "model": "q:8b", "available": False, "hint": "ollama pull q:8b"}],
     }
     assert control.model_lines(said) == ["Model: q:8b (Ollama at http://h:1, ready)", "  ollama pull q:8b"]
-    assert control.model_lines({}) == ["Model: none (nobody answers, unknown)"]
+    assert control.model_lines({}) == ["Model: none answers yet"]

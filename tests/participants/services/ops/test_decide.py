@@ -295,3 +295,15 @@ def test_a_presence_changes_the_state_and_keeps_the_figures() -> None:
     said = Presence(name="web", instance="here", kind="tool", state="draining", pid=7)
     assert decide.presence(Beat(beat(7, sent=3), "old"), said, "new") == Beat(beat(7, state="draining", sent=3), "new")
     assert decide.presence(Beat(beat(6, sent=3), "old"), said, "new") == Beat(beat(7, state="draining"), "new")
+
+
+def test_process_that_announced_its_silence_is_left_alone() -> None:
+    """Loading a model holds up everything else in that process."""
+    silence = Silence("ops", limit_s=10, beat_s=2, now=0)
+    silence.heard("model_server", 7, 0 + 60)
+    for now in range(0, 60, 2):
+        silence.heard("ops", 1, now)
+        assert silence.wedged({"model_server": 7}, now) == []
+    for now in range(60, 80, 2):
+        silence.heard("ops", 1, now)
+    assert silence.wedged({"model_server": 7}, 79) == ["model_server"]
