@@ -81,11 +81,11 @@ class CatchUp:
         return None
 
     def _resumed(self, socket: Socket, key: Key, turns: list[TurnInfo], after: wire.Position | None) -> None:
-        named = after.query_id if after is not None else ""
-        known = {turn.query_id: turn for turn in turns}
-        for turn in turns:
-            if (turn.status in OPEN or turn.query_id == named) and not socket.has_ended(turn.query_id):
-                socket.gate(key, turn.query_id).close()
+        known = {turn.query_id: turn for turn in turns if turn.status in OPEN}
+        named = [after.query_id] if after is not None else []
+        for query_id in [*known, *named]:
+            if not socket.has_ended(query_id):
+                socket.gate(key, query_id).close()
         for found, query_id, _gate in list(socket.closed()):
             if found == key:
                 self.ask(socket, key, query_id, known.get(query_id))

@@ -38,7 +38,7 @@ class Event(NamedTuple):
     attempt: int = 0
     n: int = -1
     key: str = ""
-    calls: dict[str, str] = {}  # noqa: RUF012  never changed
+    calls: dict[str, str] = {}
 
     @property
     def terminal(self) -> bool:

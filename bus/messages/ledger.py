@@ -195,6 +195,8 @@ class GetSession(Message, frozen=True):
 
     SUBJECT = "conversation.get"
 
+    open_only: Annotated[bool, about("Leave out the turns that are over.")] = False
+
 
 class ListSessions(Message, frozen=True):
     """Ask for a user's sessions, newest first. Answered by `Sessions`."""

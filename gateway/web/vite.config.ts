@@ -4,6 +4,9 @@ import { defineConfig } from "vitest/config";
 // `npm run dev` shows the sources beside a running gateway (or `npm run mock`).
 const gateway = process.env["LOCAL2_GATEWAY"] ?? "http://127.0.0.1:8799";
 
+// The gateway answers its own page only, so that the dev server speaks in its name.
+const toGateway = { target: gateway, changeOrigin: true, headers: { origin: gateway } };
+
 export default defineConfig({
   base: "/",
   plugins: [react()],
@@ -17,9 +20,9 @@ export default defineConfig({
   server: {
     host: "127.0.0.1",
     proxy: {
-      "/api": gateway,
-      "/health": gateway,
-      "/ws": { target: gateway, ws: true },
+      "/api": toGateway,
+      "/health": toGateway,
+      "/ws": { ...toGateway, ws: true },
     },
   },
   test: {

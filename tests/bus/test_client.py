@@ -483,3 +483,44 @@ async def test_closing_ends_what_runs(memory: MemoryBus) -> None:
     await two.close()
     assert cancelled.is_set()
     await two.close()
+
+
+# ------------------------------------------------------------------ observing
+
+
+async def test_an_observer_sees_everything_but_inboxes_until_it_stops(memory: MemoryBus) -> None:
+    sender, watcher = await memory.client("sender"), await memory.client("watcher")
+    seen: list[str] = []
+    came = asyncio.Event()
+
+    def observe(envelope: Envelope, body: bytes) -> None:
+        assert wire.decode(body) == envelope
+        seen.append(envelope.subject)
+        came.set()
+
+    async def answer(_message: ProcessesRequest, _envelope: Envelope) -> Processes:
+        return Processes(processes=[])
+
+    sender.serve(ProcessesRequest, answer)
+    stop = watcher.observe(observe)
+    await watcher.request(ProcessesRequest(), Processes)
+    stop()
+    stop()
+    received = watcher.counters.received
+    sender.publish(ToolCall(tool="x", call_id="c", args={}))
+    await watcher.request(ProcessesRequest(), Processes)
+    assert seen == ["ops.processes"]
+    assert watcher.counters.received == received + 1
+
+
+async def test_a_faulty_observer_harms_nobody(memory: MemoryBus) -> None:
+    sender, watcher = await memory.client("sender"), await memory.client("watcher")
+    heard = Heard()
+
+    def fail(_envelope: Envelope, _body: bytes) -> None:
+        raise RuntimeError("a fault in a test")
+
+    watcher.observe(fail)
+    watcher.on(ConfigReload, heard)
+    sender.publish(ConfigReload(section="x"))
+    assert await heard.count(1)

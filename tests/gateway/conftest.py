@@ -148,7 +148,8 @@ class Ledger:
         ]
         if not turns and request.session_id != "empty":
             raise RequestFailed("not_found", "There is no such session.")
-        return Session(session=info(request.session_id, len(turns)), turns=turns)
+        shown = [turn for turn in turns if not message.open_only or turn.status in ("received", "claimed")]
+        return Session(session=info(request.session_id, len(turns)), turns=shown)
 
     async def _list(self, message: ListSessions, request: Envelope) -> Sessions:
         await self._note(message, request)
@@ -288,7 +289,12 @@ class Stage:
         self.hub.listen()
         directory = Directory(self.bus, "here")
         directory.listen()
-        self.bus.on_ready = lambda: (directory.ask(), self.hub.catchup.refresh())
+
+        def linked() -> None:
+            directory.ask()
+            self.hub.catchup.refresh()
+
+        self.bus.on_ready = linked
         self.web = build(
             Parts(
                 bus=self.bus,

@@ -47,6 +47,19 @@ class Keeper:
         self._timer: asyncio.TimerHandle | None = None
         self._wake_at = NEVER
         self._tidy: asyncio.TimerHandle | None = None
+        self._taken_at_once: int | None = None
+
+    @property
+    def most_active(self) -> int:
+        """How many turns may be answered at once: no more than whoever answers takes, or the rest would be given up."""
+        limit = self._rules().max_active
+        return limit if self._taken_at_once is None else min(limit, self._taken_at_once)
+
+    def answerer_takes(self, turns: int) -> None:
+        """Whoever answers said how many turns it takes at once."""
+        if turns != self._taken_at_once:
+            self._taken_at_once = turns
+            self.advance()
 
     @property
     def now(self) -> float:
@@ -63,7 +76,7 @@ class Keeper:
         now = self.now
         turns = {turn.ref.query_id: turn for turn in self._store.open_turns()}
         held = {key: replace(t, active=t.attempt > 0, told=t.attempt > 0) for key, t in turns.items()}
-        for query_id in ledger.to_start(held, self._rules().max_active):
+        for query_id in ledger.to_start(held, self.most_active):
             held[query_id] = replace(ledger.start(held[query_id], now, self._rules()), told=True)
         self.turns = held
         self._positions = ledger.positions(held)
@@ -114,7 +127,7 @@ class Keeper:
     def advance(self) -> None:
         """Start the turns that may start now, and tell the others where they stand."""
         now = self.now
-        for query_id in ledger.to_start(self.turns, self._rules().max_active):
+        for query_id in ledger.to_start(self.turns, self.most_active):
             self._offer(ledger.start(self.turns[query_id], now, self._rules()), now)
         before, self._positions = self._positions, ledger.positions(self.turns)
         for query_id, position in self._positions.items():

@@ -7,6 +7,7 @@ between one another. What is said on the bus was committed before.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
@@ -16,9 +17,10 @@ import structlog
 from bus import paths
 from bus.config import Section
 from bus.envelope import Envelope
-from bus.errors import RequestFailed
+from bus.errors import RequestFailed, RequestTimeout
 from bus.messages.base import Message
 from bus.messages.control import OpsProcess, Presence
+from bus.messages.generation import GeneratorStatus, GetStatus
 from bus.messages.ledger import (
     ClaimTurn,
     CreateSession,
@@ -78,6 +80,7 @@ class ConversationService(BaseService):
         self._serve_all()
         self.bus.on(OpsProcess, self.holders.on_process)
         self.bus.on(Presence, self.holders.on_presence)
+        self.bus.on(GeneratorStatus, lambda status, _envelope: self.keeper.answerer_takes(status.max_turns))
 
     async def started(self) -> None:
         """Say it where the store cannot be used; we keep running, and try again with each request."""
@@ -86,8 +89,14 @@ class ConversationService(BaseService):
             asyncio.get_running_loop().call_soon(lambda: self._announce(self.state, note))
 
     def linked(self) -> None:
-        """Offer what is open."""
+        """Offer what is open, and ask how much may be open at once."""
         self.keeper.resume()
+        self.spawn(self._ask_how_many(), name="ask how many turns at once")
+
+    async def _ask_how_many(self) -> None:
+        with contextlib.suppress(RequestTimeout, RequestFailed):
+            status = await self.bus.request(GetStatus(), GeneratorStatus)
+            self.keeper.answerer_takes(status.max_turns)
 
     def reconfigured(self, before: Any) -> None:
         """More turns may run at once now."""

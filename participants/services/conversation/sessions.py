@@ -50,9 +50,9 @@ class SessionRequests:
             raise checks.no_session(ref.session_id)
         return self._session(known)
 
-    def get(self, _message: GetSession, request: Envelope) -> Session:
+    def get(self, message: GetSession, request: Envelope) -> Session:
         """A session with its turns."""
-        return self._session(self._own_session(request))
+        return self._session(self._own_session(request), open_only=message.open_only)
 
     def list_(self, message: ListSessions, request: Envelope) -> Sessions:
         """A user's sessions."""
@@ -102,10 +102,12 @@ class SessionRequests:
             raise checks.no_session(request.session_id)
         return session
 
-    def _session(self, session: SavedSession) -> Session:
-        turns = [self._view(saved) for saved in self._store.turns(session.session_id)]
+    def _session(self, session: SavedSession, *, open_only: bool = False) -> Session:
+        saved = self._store.turns(session.session_id)
+        wanted = [turn for turn in saved if not open_only or turn.ref.query_id in self._keeper.turns]
         running = bool(self._keeper.of_session(session.session_id))
-        return Session(session=views.info(session, len(turns), running), turns=views.fit(turns, self._room))
+        turns = views.fit([self._view(turn) for turn in wanted], self._room)
+        return Session(session=views.info(session, len(saved), running), turns=turns)
 
     def _view(self, saved: SavedTurn) -> TurnInfo:
         query_id = saved.ref.query_id

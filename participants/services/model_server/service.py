@@ -122,9 +122,13 @@ class EmbeddedBackend:
         offered = tools_of(msgspec.convert(list(tools), list[ToolDefinition])) if self._model.tools else []
         jobs = [router.warm_up(offered)] if offered else []
         jobs.append(prompt.warm_up(system))
-        self._warming = asyncio.get_running_loop().create_task(self.engine().run(jobs), name="warm up the model")
-        await asyncio.wait([self._warming])
-        if not self._warming.cancelled() and (error := self._warming.exception()):
+        warming = asyncio.get_running_loop().create_task(self.engine().run(jobs), name="warm up the model")
+        self._warming = warming
+        try:
+            await asyncio.wait([warming])
+        finally:
+            warming.cancel()
+        if not warming.cancelled() and (error := warming.exception()):
             raise error
 
     async def _end_warming(self) -> None:

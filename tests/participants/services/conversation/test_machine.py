@@ -42,8 +42,10 @@ from participants.services.conversation.states import OPEN
 from tests.participants.services.conversation.desk import RULES, Clock, Desk
 
 CRASH = st.sampled_from(["", "", "", "before", "after"])
-SESSION = st.sampled_from(["s1", "s2", "s3", "s4"])
+SESSION = st.sampled_from(["s1", "s1", "s2", "s3", "s4"])
 HOLDER = st.sampled_from([("boot1", 1), ("boot2", 2)])
+
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108  a kill needs no disk, only a power cut does
 
 
 class KilledError(Exception):
@@ -55,7 +57,7 @@ class Ledger(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._home = tempfile.mkdtemp(prefix="l2-")
+        self._home = tempfile.mkdtemp(prefix="l2-", dir=FAST)
         self._before = os.environ.get("LOCAL2_HOME")
         os.environ["LOCAL2_HOME"] = self._home
         structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))
@@ -140,10 +142,10 @@ class Ledger(RuleBasedStateMachine):
         answer = self.run(self._ask(SubmitTurn(query="again?"), turn))
         assert isinstance(answer, TurnAccepted)
 
-    @precondition(lambda self: self.accepted)
+    @precondition(lambda self: self.accepted.keys() - self.ended)
     @rule(data=st.data(), holder=HOLDER, crash=CRASH)
     def claim(self, data: st.DataObject, holder: tuple[str, int], crash: str) -> None:
-        turn = self.accepted[self._pick(data, self.accepted)]
+        turn = self.accepted[self._pick(data, self.accepted.keys() - self.ended)]
         message = ClaimTurn(holder=holder[0], pid=holder[1], name="generator")
         answer = self.run(self._ask(message, turn, crash))
         if isinstance(answer, TurnClaimed):
@@ -153,6 +155,12 @@ class Ledger(RuleBasedStateMachine):
             self.claims[turn.query_id] = (holder[0], answer.fence)
         else:
             assert answer in ("waiting", "conflict", "ended")
+
+    @precondition(lambda self: self.accepted)
+    @rule()
+    def claim_of_an_ended_turn(self) -> None:
+        for query_id in sorted(self.ended)[:1]:
+            assert self.run(self._ask(ClaimTurn(holder="boot1"), self.accepted[query_id])) == "ended"
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data(), crash=CRASH, n=st.integers(-1, 9))
@@ -168,6 +176,8 @@ class Ledger(RuleBasedStateMachine):
         end = TurnEnd(status=status, finish_reason="stop", answer=f"by {fence}")
         answer = self.run(self._ask(FinishTurn(fence=fence, end=end), self.accepted[query_id], crash))
         if isinstance(answer, Done):
+            newest = max(known for name, known in self.fences if name == query_id)
+            assert fence == newest
             assert self.ended.setdefault(query_id, end).answer == f"by {fence}"
         else:
             assert answer in ("conflict", "ended")
@@ -178,10 +188,11 @@ class Ledger(RuleBasedStateMachine):
         query_id = self._pick(data, self.claims)
         self.run(self._ask(ReleaseTurn(fence=self.claims[query_id][1]), self.accepted[query_id], crash))
 
-    @precondition(lambda self: self.accepted)
+    @precondition(lambda self: self.accepted.keys() - self.ended)
     @rule(data=st.data(), crash=CRASH)
     def cancel(self, data: st.DataObject, crash: str) -> None:
-        answer = self.run(self._ask(CancelTurn(), self.accepted[self._pick(data, self.accepted)], crash))
+        turn = self.accepted[self._pick(data, self.accepted.keys() - self.ended)]
+        answer = self.run(self._ask(CancelTurn(), turn, crash))
         assert isinstance(answer, Done)
 
     @precondition(lambda self: self.accepted)
@@ -255,6 +266,6 @@ class Ledger(RuleBasedStateMachine):
 
 
 Ledger.TestCase.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestLedger = Ledger.TestCase

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from bus.messages.control import OpsProcess, Presence
-from bus.messages.generation import ResponseGeneration
+from bus.messages.generation import BackendInfo, GeneratorStatus, ResponseGeneration
 from bus.messages.ledger import GetTurn, JournalTurn, Turn, TurnHeld
 from bus.messages.query import QueryReceived
 from participants.services.conversation.config import ConversationConfig
@@ -188,3 +189,19 @@ async def test_a_stop_does_not_wait_for_a_holder_that_goes_on(desk: Desk) -> Non
     await desk.claim(turn(1))
     await desk.restart()
     await desk.finish(turn(1))
+
+
+async def test_no_more_turns_start_than_the_generator_takes(desk: Desk) -> None:
+    """Else the rest would be given up for want of somebody who claims them."""
+    generator = await desk.bus.client("generator")
+    told = GeneratorStatus(backend=BackendInfo(kind="embedded"), roles=[], models=[], tools=[], turns={}, max_turns=2)
+    generator.publish(told)
+    await desk.clock.forward(0)
+    for number in range(3):
+        await desk.submit(turn(number, session=number))
+    await desk.clock.forward(0)
+    assert desk.said_of(QueryReceived) == ["q0", "q1"]
+    generator.publish(msgspec.structs.replace(told, max_turns=3))
+    await desk.clock.forward(0)
+    assert desk.said_of(QueryReceived) == ["q0", "q1", "q2"]
+    await generator.close()

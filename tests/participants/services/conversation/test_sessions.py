@@ -38,6 +38,9 @@ async def test_a_session_shows_its_turns_oldest_first(desk: Desk) -> None:
         ("two", "received", 0),
         ("three", "received", 1),
     ]
+    still_open = await desk.ask(GetSession(open_only=True), Session, turn(1))
+    assert [t.query for t in still_open.turns] == ["two", "three"]
+    assert still_open.session == got.session
 
 
 async def test_a_user_lists_his_own_sessions_newest_first(desk: Desk) -> None:
