@@ -8,7 +8,7 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway.cli import browser, console
@@ -27,42 +27,62 @@ class Interrupted(KeyboardInterrupt):
     """SIGTERM or SIGHUP came: the same as Ctrl-C."""
 
 
+@dataclass
+class _Run:
+    """What this command has started.
+
+    Args:
+        layout: Where.
+        process: supervisord; None where the stack ran already.
+        ready: Whether all participants are ready: from here on a Ctrl-C is the ordinary end.
+    """
+
+    layout: Layout
+    process: subprocess.Popen[bytes] | None = None
+    ready: bool = False
+
+
 def foreground(options: Namespace) -> int:
     """Start, wait until all are ready, stay until Ctrl-C, stop everything."""
+    run = _Run(places.current())
     with _signals():
-        layout, process = _start(options)
-        if process is None:
-            return ExitCode.OK
-        return _stay(layout, process)
+        try:
+            _start(run, options)
+            if run.process is not None:
+                _stay(run.layout, run.process)
+        except KeyboardInterrupt:
+            if not run.ready:
+                raise
+            _stop(run.layout)
+    return ExitCode.OK
 
 
 def background(options: Namespace) -> int:
     """Start, wait until all are ready, leave it running."""
+    run = _Run(places.current())
     with _signals():
-        _, process = _start(options)
-    if process is not None:
+        _start(run, options)
+    if run.process is not None:
         console.say("It runs in the background: local2 status, local2 down.")
-        process.returncode = 0  # it lives on without us; Popen need not warn of that
+        run.process.returncode = 0  # it lives on without us; Popen need not warn of that
     return ExitCode.OK
 
 
-def _start(options: Namespace) -> tuple[Layout, subprocess.Popen[bytes] | None]:
-    """The started supervisord, or None where the stack ran already."""
+def _start(run: _Run, options: Namespace) -> None:
     wanted = settings.wanted(options.web_port, options.model)
-    layout = places.current()
+    layout = run.layout
     places.prepare(layout)
     with _alone(layout):
         if _joined(layout, wanted, options):
-            return layout, None
+            return
         startup.clear_leftovers(layout, console.say)
         wanted = settings.settled(wanted)
         _check(layout, wanted)
     # A download may take minutes: meanwhile `local2 down` and others are not kept waiting.
     wanted = _with_model(wanted)
     with _alone(layout):
-        if _joined(layout, wanted, options):
-            return layout, None
-        return layout, _start_new(layout, wanted, options)
+        if not _joined(layout, wanted, options):
+            _start_new(run, wanted, options)
 
 
 def _alone(layout: Layout) -> AbstractContextManager[None]:
@@ -74,7 +94,8 @@ def _check(layout: Layout, wanted: Wanted) -> None:
     preflight.check_port(settings.place(wanted))
 
 
-def _start_new(layout: Layout, wanted: Wanted, options: Namespace) -> subprocess.Popen[bytes]:
+def _start_new(run: _Run, wanted: Wanted, options: Namespace) -> None:
+    layout = run.layout
     _check(layout, wanted)
     place = settings.place(wanted)
     made = startup.plan(layout, wanted)
@@ -82,15 +103,15 @@ def _start_new(layout: Layout, wanted: Wanted, options: Namespace) -> subprocess
         console.complain(f"participants/{name} is left out: {reason}")
     begun = time.monotonic()
     try:
-        process = startup.launch(layout, made, wanted)
+        run.process = startup.launch(layout, made, wanted)
         _wait(layout, place, made.names)
+        run.ready = True
     except BaseException:
         console.say("Stopping what has started")
         processes.stop(layout)
         raise
     console.say(f"Ready in {time.monotonic() - begun:.1f} s: {console.paint(place.url, 'bold')}")
     _open(place, options)
-    return process
 
 
 def _wait(layout: Layout, place: Place, names: list[str]) -> dict[str, Any]:
@@ -177,16 +198,16 @@ def _open(place: Place, options: Namespace) -> None:
         browser.open_page(place.url)
 
 
-def _stay(layout: Layout, process: subprocess.Popen[bytes]) -> int:
+def _stay(layout: Layout, process: subprocess.Popen[bytes]) -> None:
+    """Until supervisord ends: by `local2 down`, or by a fault.
+
+    Raises:
+        StackError: It was a fault.
+    """
     console.say("Ctrl-C stops everything.")
-    try:
-        process.wait()
-    except KeyboardInterrupt:
-        _stop(layout)
-        return ExitCode.OK
-    if process.returncode == 0:
+    if process.wait() == 0:
         console.say("LoCAL2 was stopped from elsewhere.")
-        return ExitCode.OK
+        return
     processes.end_orphans(layout, processes.LIMITS.orphans)
     raise StackError(f"supervisord ended unexpectedly (exit code {process.returncode}).", "Start again: local2")
 

@@ -210,7 +210,7 @@ class Keeper:
         except StorageError as error:
             log.error("storage_failed", reason=str(error), query_id=query_id)
             self._put_off(turn, now)
-        except Exception:  # noqa: BLE001  a fault in one turn must not stop the clock of the others
+        except Exception:  # a fault in one turn must not stop the clock of the others
             log.exception("turn_failed", query_id=query_id)
             self._put_off(turn, now)
 

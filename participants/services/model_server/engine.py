@@ -17,6 +17,7 @@ from participants.services.model_server.slots import SlotPool
 
 log = structlog.get_logger()
 T = TypeVar("T")
+STOPPING = "the embedded model is stopping; ask again in a moment"
 
 
 class LlamaEngine:
@@ -34,6 +35,8 @@ class LlamaEngine:
         self._lock = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
         self._unloading: asyncio.Task[None] | None = None
+        self._calls: set[_Call] = set()
+        self._closing = False
 
     @property
     def loaded(self) -> bool:
@@ -51,6 +54,8 @@ class LlamaEngine:
 
     async def _loaded(self) -> Llama:
         async with self._lock:
+            if self._closing:
+                raise EngineUnavailable(STOPPING)
             if self._llama is None:
                 self._on_state("loading", "")
                 started = time.monotonic()
@@ -83,7 +88,10 @@ class LlamaEngine:
             return True
 
     async def close(self) -> None:
-        """Unload, and let the threads go."""
+        """End what runs and waits with an error, unload, and let the threads go."""
+        self._closing = True
+        for call in self._calls:
+            call.fail(EngineUnavailable(STOPPING))
         await self.unload()
         self._threads.shutdown(wait=False)
 
@@ -128,6 +136,7 @@ class LlamaEngine:
     async def _follow(self, llama: Llama, work: Work, slot: int, call: _Call) -> AsyncGenerator[Event, None]:
         running = asyncio.get_running_loop().run_in_executor(self._threads, llama.run, work, slot, call.on_chunk)
         running.add_done_callback(call.on_end)
+        self._calls.add(call)
         try:
             while (chunk := await call.chunks.get()) is not None:
                 for event in call.events_of(chunk):
@@ -139,6 +148,7 @@ class LlamaEngine:
             else:
                 await running  # raises what the engine raised
         finally:
+            self._calls.discard(call)
             call.cancel()
             await asyncio.wait([running])  # until then the slot is not free
             _ = running.cancelled() or running.exception()  # else asyncio warns that nobody looked
@@ -151,7 +161,7 @@ class _Call:
     """One generation: carries chunks from the engine's thread to the loop, and the wish to stop the other way."""
 
     def __init__(self, num_ctx: int) -> None:
-        self.chunks: asyncio.Queue[Json | None] = asyncio.Queue()
+        self.chunks: asyncio.Queue[Json | EngineUnavailable | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._num_ctx = num_ctx
         self._cancelled = False
@@ -165,6 +175,11 @@ class _Call:
     def cancel(self) -> None:
         """Stop at the next chance."""
         self._cancelled = True
+
+    def fail(self, error: EngineUnavailable) -> None:
+        """Stop, and let the one who waits for chunks know why."""
+        self.cancel()
+        self.chunks.put_nowait(error)
 
     def on_chunk(self, chunk: Json) -> bool:
         """Called by the engine in its thread; True cancels."""
@@ -180,8 +195,10 @@ class _Call:
         """Whether the request's own context, which may be smaller than the engine's, is used up."""
         return bool(self._prompt_tokens) and self._prompt_tokens + self._pieces >= self._num_ctx
 
-    def events_of(self, chunk: Json) -> list[Event]:
-        """What a chunk means. Raises Refused."""
+    def events_of(self, chunk: Json | EngineUnavailable) -> list[Event]:
+        """What a chunk means. Raises Refused, EngineUnavailable."""
+        if isinstance(chunk, EngineUnavailable):
+            raise chunk
         raise_error(chunk)
         if progress := chunk.get("prompt_progress"):
             self._note_prompt(progress)

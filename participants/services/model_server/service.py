@@ -99,11 +99,11 @@ class EmbeddedBackend:
     async def stop(self) -> None:
         """Stop listening, end what runs, free the memory."""
         await self._end_warming()
+        if self._engine is not None:
+            await self._engine.close()  # first: it ends the answers that run with words
         if self._server is not None and self._serving is not None:
             self._server.should_exit = True
             await self._serving
-        if self._engine is not None:
-            await self._engine.close()
         if self._minilm is not None:
             self._minilm.close()
         self._engine = self._minilm = self._server = self._serving = None

@@ -82,7 +82,8 @@ class Local2:
         return done.stdout
 
     def foreground(self) -> Foreground:
-        return Foreground(self)
+        self._foregrounds.append(Foreground(self))
+        return self._foregrounds[-1]
 
     @property
     def runtime(self) -> Path:
@@ -107,6 +108,8 @@ class Local2:
 
     def clear(self) -> None:
         """Leave nothing behind, whatever the test did."""
+        for foreground in self._foregrounds:
+            foreground.clear()
         for process in self.processes():
             process.kill()
         psutil.wait_procs(self.processes(), timeout=5)
@@ -138,6 +141,11 @@ class Foreground:
             self.process.send_signal(number)
         self.said += self.process.communicate(timeout=LIMIT_S)[0]
         return self.process.returncode
+
+    def clear(self) -> None:
+        """Leave no process and no open pipe behind, whatever the test did."""
+        self.process.kill()
+        self.process.communicate()
 
 
 def eventually(condition: Callable[[], bool]) -> None:

@@ -147,12 +147,25 @@ class Ledger(RuleBasedStateMachine):
     def claim(self, data: st.DataObject, holder: tuple[str, int], crash: str) -> None:
         turn = self.accepted[self._pick(data, self.accepted.keys() - self.ended)]
         message = ClaimTurn(holder=holder[0], pid=holder[1], name="generator")
-        answer = self.run(self._ask(message, turn, crash))
+        self._claimed(turn, holder[0], self.run(self._ask(message, turn, crash)))
+
+    @precondition(lambda self: self.claims.keys() - self.ended)
+    @rule(data=st.data())
+    def take_over(self, data: st.DataObject) -> None:
+        query_id = self._pick(data, self.claims.keys() - self.ended)
+        old, _ = self.claims[query_id]
+        new, pid = {"boot1": ("boot2", 2), "boot2": ("boot1", 1)}[old]
+        self.run(self.desk.clock.forward(RULES.lease_s + 1))
+        turn = self.accepted[query_id]
+        message = ClaimTurn(holder=new, pid=pid, name="generator")
+        self._claimed(turn, new, self.run(self._ask(message, turn)))
+
+    def _claimed(self, turn: TurnRef, holder: str, answer: Message | str) -> None:
         if isinstance(answer, TurnClaimed):
             assert turn.query_id not in self.ended
-            assert self.fences.setdefault((turn.query_id, answer.fence), holder[0]) == holder[0]
+            assert self.fences.setdefault((turn.query_id, answer.fence), holder) == holder
             assert answer.query == f"{turn.query_id}?"
-            self.claims[turn.query_id] = (holder[0], answer.fence)
+            self.claims[turn.query_id] = (holder, answer.fence)
         else:
             assert answer in ("waiting", "conflict", "ended")
 
@@ -266,6 +279,9 @@ class Ledger(RuleBasedStateMachine):
 
 
 Ledger.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 TestLedger = Ledger.TestCase

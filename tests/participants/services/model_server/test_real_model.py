@@ -191,6 +191,16 @@ async def test_unloading_waits_for_answers(llama: LlamaEngine) -> None:
     assert not llama.loaded
 
 
+async def test_closing_ends_what_runs_with_words(llama: LlamaEngine) -> None:
+    await llama.load()
+    jobs = [asyncio.create_task(run(llama, work(LONG))) for _number in range(3)]
+    await asyncio.sleep(0)
+    await llama.close()
+
+    ends = await asyncio.gather(*jobs, return_exceptions=True)
+    assert {type(end) for end in ends} == {EngineUnavailable}
+
+
 async def test_a_broken_file(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(1000))
