@@ -36,6 +36,8 @@ class Limits:
     supervisord_down: float = 5.0
     orphans: float = 12.0
     lock: float = 90.0
+    answer: float = 3.0
+    """A supervisord that is silent for so long hangs."""
 
 
 LIMITS = Limits()
@@ -83,7 +85,7 @@ def until(condition: Callable[[], bool], limit_s: float, poll_s: float = _POLL_S
 def running_pid(layout: Layout) -> int | None:
     """The pid of the supervisord that answers for this home."""
     try:
-        with Supervisor(layout.socket) as supervisor:
+        with Supervisor(layout.socket, LIMITS.answer) as supervisor:
             return supervisor.pid()
     except Unreachable:
         return None
@@ -126,20 +128,25 @@ def stop(layout: Layout, each: Callable[[Program], None] = lambda _: None) -> No
         layout: The stack.
         each: Called with each program once it has ended.
     """
-    pid = running_pid(layout) or silent_pid(layout)
-    try:
-        with Supervisor(layout.socket) as supervisor:
-            stop_programs(supervisor, each)
-            supervisor.shutdown()
-        # Each question wakes supervisord's loop, which otherwise looks up once a second.
-        until(lambda: running_pid(layout) is None, LIMITS.supervisord_down)
-    except Unreachable:
-        pass  # it hangs, or somebody else has just ended it
-    if pid is not None and not _ended(pid, LIMITS.supervisord_down):
-        kill_now(layout)
-    end_orphans(layout, LIMITS.supervisord_down)
+    answering = running_pid(layout)
+    if answering is not None:
+        with suppress(Unreachable):  # somebody else has just ended it
+            _shut_down(layout, each)
+    pid = answering or silent_pid(layout)
+    if pid is not None and not _ended(pid, LIMITS.supervisord_down if answering else 0):
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(pid).kill()
+    end_orphans(layout, LIMITS.orphans)
     for left in (layout.pidfile, layout.started_with):
         left.unlink(missing_ok=True)
+
+
+def _shut_down(layout: Layout, each: Callable[[Program], None]) -> None:
+    with Supervisor(layout.socket) as supervisor:
+        stop_programs(supervisor, each)
+        supervisor.shutdown()
+    # Each question wakes supervisord's loop, which otherwise looks up once a second.
+    until(lambda: running_pid(layout) is None, LIMITS.supervisord_down)
 
 
 def stop_programs(supervisor: Supervisor, each: Callable[[Program], None] = lambda _: None) -> None:
@@ -167,7 +174,7 @@ def stop_some(supervisor: Supervisor, names: list[str], each: Callable[[Program]
 
 def kill_now(layout: Layout) -> None:
     """End supervisord and its children without asking."""
-    pid = running_pid(layout) or silent_pid(layout)
+    pid = silent_pid(layout)
     victims = orphans(layout)
     if pid is not None and psutil.pid_exists(pid):
         victims.insert(0, psutil.Process(pid))

@@ -11,13 +11,14 @@ import contextlib
 import json
 from collections import Counter
 from time import monotonic
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import structlog
 
 from bus.client import BusClient
 from bus.envelope import TurnRef
 from bus.errors import RequestFailed, RequestTimeout
+from bus.messages.base import Message
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, ResponseGeneration, Thinking, Token
 from bus.messages.ledger import (
@@ -41,7 +42,9 @@ from participants.kernel.execute import ToolDispatcher
 from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
+M = TypeVar("M", bound=Message)
 _RETRY_PAUSE_S = 0.3
+_STORAGE_PAUSE_S = 0.5
 _LEDGER_S = 30.0
 """How long a turn waits for a ledger that is away: long enough for it to be restarted more than once."""
 _LOST = "The outcome of this call is unknown: the assistant was restarted meanwhile, and it is not run twice."
@@ -175,8 +178,7 @@ class TurnRun:
     async def _commit(self, end: TurnEnd) -> None:
         """Save the end, however long the ledger is away within reason, and tell it only then."""
         try:
-            finish = FinishTurn(fence=self.claim.fence, end=end)
-            await self._bus.request(finish, Done, turn=self.turn, timeout_s=_LEDGER_S)
+            await self._save_surely(FinishTurn(fence=self.claim.fence, end=end), Done)
         except (RequestTimeout, RequestFailed) as error:
             log.warning("end_not_saved", query_id=self.turn.query_id, reason=str(error))
             return  # the ledger offers the turn again, or somebody else has it
@@ -211,12 +213,28 @@ class TurnRun:
         self._saved = (thinking, answer)
         return held
 
+    async def _save_surely(self, message: Message, expect: type[M]) -> M:
+        """Ask the ledger, and wait while it is away or its disk is full.
+
+        Raises:
+            RequestTimeout: It was away for too long.
+            RequestFailed: It refused, or could not save for too long.
+        """
+        deadline = monotonic() + _LEDGER_S
+        while True:
+            try:
+                return await self._bus.request(message, expect, turn=self.turn, timeout_s=_LEDGER_S)
+            except RequestFailed as error:
+                if error.code != "storage" or monotonic() > deadline:
+                    raise
+                await asyncio.sleep(_STORAGE_PAUSE_S)
+
     async def _journal_step(self, step: Step) -> None:
         """A step must be saved before the next one starts, or a restart would run a tool twice."""
         self._steps.append(step)
         entry = JournalStep(fence=self.claim.fence, step=step)
         try:
-            held = await self._bus.request(entry, TurnHeld, turn=self.turn, timeout_s=_LEDGER_S)
+            held = await self._save_surely(entry, TurnHeld)
         except RequestFailed as error:
             self.stop("lost")
             raise RoundFailed("conflict", str(error)) from error

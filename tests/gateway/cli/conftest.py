@@ -49,6 +49,7 @@ class Local2:
         self.environment = {
             key: value for key, value in os.environ.items() if not key.startswith(("LOCAL2_", "OLLAMA"))
         }
+        self._foregrounds: list[Foreground] = []
         self.environment |= {"LOCAL2_HOME": str(self.home), "PYTHONPATH": str(self.checkout), "OLLAMA_HOST": ollama}
 
     def lay_out(self) -> None:

@@ -46,6 +46,7 @@ class Ledger:
         self.released: list[str] = []
         self.cancelled = False
         self.stale = False
+        self.full = 0
         self.model = ""
         self.journalled = asyncio.Event()
         bus.serve(ClaimTurn, self._claim)
@@ -84,6 +85,9 @@ class Ledger:
         return self._held()
 
     async def _finish(self, message: FinishTurn, envelope: Envelope) -> Done:
+        if self.full:
+            self.full -= 1
+            raise RequestFailed("storage", "the disk is full")
         self.ends[envelope.query_id] = message.end
         return Done()
 
@@ -168,6 +172,7 @@ async def world(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_p
     async with ScriptedOllama() as model:
         monkeypatch.setenv("LOCAL2_MODELS__OLLAMA_HOST", model.url)
         monkeypatch.setenv("LOCAL2_MODELS__DEFAULT", "scripted")
+        monkeypatch.setenv("LOCAL2_MODELS__BACKEND", "ollama")
         memory = MemoryBus()
         bus = await memory.client("test")
         surrounding = World(memory, bus, Ledger(await memory.client("conversation")), model)

@@ -365,3 +365,9 @@ async def test_server_that_goes_and_comes_back(world: World) -> None:
     await world.model.__aenter__()
     world.ask("back?", "q3")
     assert (await world.end()).status == "answered"
+
+
+async def test_end_is_saved_once_the_disk_has_room_again(world: World) -> None:
+    world.ledger.full = 2
+    end = await world.answer("hi")
+    assert world.ledger.ends == {"q1": end}
