@@ -131,4 +131,5 @@ def model_lines(said: Mapping[str, Any]) -> list[str]:
         lines = ["Model: none answers yet"]
     else:
         lines = [f"Model: {default.get('model') or 'none'} ({where}, {backend.get('state') or 'unknown'})"]
-    return lines + [f"  {text}" for text in (default.get("hint"), backend.get("message")) if text]
+    notes = dict.fromkeys((default.get("hint"), backend.get("message")))
+    return lines + [f"  {note}" for note in notes if note]

@@ -7,6 +7,7 @@ in which a server can misbehave ends as a `RoundFailed` with words, within a bou
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -20,6 +21,7 @@ from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.thinking import Piece, ThinkSplitter
 
 log = structlog.get_logger()
+_LAST_BYTES_S = 0.1
 
 
 class RoundFailed(Exception):
@@ -143,6 +145,8 @@ async def _stream(
             if chunk.done or len(into.text) > config.max_answer_chars:
                 into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
                 break
+        if into.done_reason and chunks is not None:
+            await _read_to_end(chunks)
     except (httpx.HTTPError, OSError) as error:
         raise RoundFailed("model_unreachable", f"The connection to the model server broke ({_name(error)}).") from error
     except ValueError as error:  # no JSON, or JSON that is no chat response
@@ -153,6 +157,13 @@ async def _stream(
             await chunks.aclose()  # which closes the connection: the server stops generating
     if not into.done_reason:
         raise RoundFailed("model_incomplete", "The model server ended the stream in the middle of the answer.")
+
+
+async def _read_to_end(chunks: AsyncIterator[ollama.ChatResponse]) -> None:
+    """A stream that is read to its end leaves its connection for the next request; one that goes on is closed."""
+    with contextlib.suppress(TimeoutError, StopAsyncIteration):
+        async with asyncio.timeout(_LAST_BYTES_S):
+            await anext(chunks)
 
 
 async def _bounded(
