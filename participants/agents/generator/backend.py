@@ -16,6 +16,7 @@ import structlog
 from bus.errors import Local2Error
 from bus.messages.control import Backend
 from bus.messages.generation import BackendInfo, ModelInfo, RoleInfo
+from participants.agents.generator.chat import ChatClient
 from participants.models import ROLES, ModelsConfig, ollama_url, role_model, same_model
 
 log = structlog.get_logger()
@@ -49,7 +50,7 @@ class Backends:
         self.config, self._embedded, self._timeouts = config, embedded, timeouts
         self.info = BackendInfo(kind="none", state="unknown")
         self.models: list[ModelInfo] = []
-        self._clients: dict[str, ollama.AsyncClient] = {}
+        self._clients: dict[str, ChatClient] = {}
         self._cannot: set[tuple[str, str]] = set()
         self._can: dict[str, set[str]] = {}
 
@@ -101,7 +102,7 @@ class Backends:
             await client.close()
         return [ModelInfo(name=m.model, size_bytes=int(m.size or 0)) for m in listed.models if m.model]
 
-    def client(self, url: str = "") -> ollama.AsyncClient:
+    def client(self, url: str = "") -> ChatClient:
         """The client for the server in use; its connections are kept."""
         url = url or self.info.url
         if url not in self._clients:
@@ -170,8 +171,8 @@ class Backends:
         self._cannot.clear()
 
 
-def _connect(url: str, timeouts: httpx.Timeout) -> ollama.AsyncClient:
+def _connect(url: str, timeouts: httpx.Timeout) -> ChatClient:
     """A client for `url`. Loopback ignores proxy settings of the environment."""
     local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
     limits = httpx.Limits(max_connections=64, keepalive_expiry=60.0)
-    return ollama.AsyncClient(url, timeout=timeouts, trust_env=not local, limits=limits)
+    return ChatClient(url, timeout=timeouts, trust_env=not local, limits=limits)

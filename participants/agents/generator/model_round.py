@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import ollama
 import structlog
 
 from participants.agents.generator.backend import Backends
+from participants.agents.generator.chat import Chunk, Unreadable
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.thinking import Piece, ThinkSplitter
 
 log = structlog.get_logger()
 _LAST_BYTES_S = 0.1
+_ABILITY_FIELDS = {"tools": "tools", "thinking": "think"}
 
 
 class RoundFailed(Exception):
@@ -104,11 +106,7 @@ async def play(
         await _stream(backends, config, request, told, into)
     except ollama.ResponseError as error:
         refused = refused_ability(error)
-        if (
-            refused is None
-            or refused not in {"tools": request.get("tools"), "thinking": request.get("think")}
-            or into.spoke
-        ):
+        if refused is None or not request.get(_ABILITY_FIELDS[refused]) or into.spoke:
             raise _failure(error, model) from error
         backends.cannot(model, refused)
         await play(backends, config, model=model, messages=messages, tools=tools, think=think, told=told, into=into)
@@ -136,39 +134,34 @@ async def _stream(
     backends: Backends, config: GeneratorConfig, request: dict[str, Any], told: Callable[[Piece], None], into: Round
 ) -> None:
     splitter = ThinkSplitter()
-    chunks: AsyncGenerator[ollama.ChatResponse] | None = None
+    chunks = backends.client().stream_chat(request)
     try:
-        client: Any = backends.client()  # chat()'s overloads choose by a literal `stream`, which we pass with the rest
-        chunks = cast("AsyncGenerator[ollama.ChatResponse]", await client.chat(**request))
         async for chunk in _bounded(chunks, config):
             _take(chunk, splitter, told, into)
             if chunk.done or len(into.text) > config.max_answer_chars:
                 into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
                 break
-        if into.done_reason and chunks is not None:
+        if into.done_reason:
             await _read_to_end(chunks)
     except (httpx.HTTPError, OSError) as error:
         raise RoundFailed("model_unreachable", f"The connection to the model server broke ({_name(error)}).") from error
-    except ValueError as error:  # no JSON, or JSON that is no chat response
+    except Unreadable as error:
         raise RoundFailed("model_error", "The model server sent something unreadable.") from error
     finally:
         _tell(splitter.close(), told, into)
-        if chunks is not None:
-            await chunks.aclose()  # which closes the connection: the server stops generating
+        await chunks.aclose()  # which closes the connection: the server stops generating
     if not into.done_reason:
         raise RoundFailed("model_incomplete", "The model server ended the stream in the middle of the answer.")
 
 
-async def _read_to_end(chunks: AsyncIterator[ollama.ChatResponse]) -> None:
+async def _read_to_end(chunks: AsyncIterator[Chunk]) -> None:
     """A stream that is read to its end leaves its connection for the next request; one that goes on is closed."""
     with contextlib.suppress(TimeoutError, StopAsyncIteration):
         async with asyncio.timeout(_LAST_BYTES_S):
             await anext(chunks)
 
 
-async def _bounded(
-    chunks: AsyncIterator[ollama.ChatResponse], config: GeneratorConfig
-) -> AsyncIterator[ollama.ChatResponse]:
+async def _bounded(chunks: AsyncIterator[Chunk], config: GeneratorConfig) -> AsyncIterator[Chunk]:
     """The chunks, each within its bound: the first may need the model to load.
 
     Raises:
@@ -187,14 +180,14 @@ async def _bounded(
         wait_s = config.stall_s
 
 
-def _take(chunk: ollama.ChatResponse, splitter: ThinkSplitter, told: Callable[[Piece], None], into: Round) -> None:
+def _take(chunk: Chunk, splitter: ThinkSplitter, told: Callable[[Piece], None], into: Round) -> None:
     message = chunk.message
     if message.thinking:
         _tell([Piece("thinking", message.thinking)], told, into)
     if message.content:
         _tell(splitter.feed(message.content), told, into)
     for call in message.tool_calls or []:
-        into.calls.append((call.function.name, dict(call.function.arguments)))
+        into.calls.append((call.function.name, call.function.arguments))
     if chunk.done:
         into.prompt_tokens, into.answer_tokens = chunk.prompt_eval_count, chunk.eval_count
 

@@ -118,11 +118,20 @@ def fit(
         raise PromptTooLong(used, limit)
     kept: list[list[ChatMessage]] = []
     for turn in reversed(history):
-        forms = [past_messages(turn, with_steps=True), past_messages(turn, with_steps=False)]
-        form = next((form for form in forms if used + estimate(form, bytes_per_token) <= limit), None)
-        if form is None:
+        form, cost = _fitting_form(turn, limit - used, bytes_per_token)
+        if not form:
             break
-        used += estimate(form, bytes_per_token)
-        kept.insert(0, form)
-    middle = [message for form in kept for message in form]
+        used += cost
+        kept.append(form)
+    middle = [message for form in reversed(kept) for message in form]
     return Prompt([*head, *middle, *tail], used, len(history) - len(kept))
+
+
+def _fitting_form(turn: PastTurn, room: int, bytes_per_token: float) -> tuple[list[ChatMessage], int]:
+    """An earlier turn with its tool steps, else without, and its tokens; empty where neither fits."""
+    for with_steps in (True, False) if turn.steps else (False,):
+        form = past_messages(turn, with_steps=with_steps)
+        cost = estimate(form, bytes_per_token)
+        if cost <= room:
+            return form, cost
+    return [], 0

@@ -375,11 +375,13 @@ class TurnRun:
         if self.answer and not self.answer.endswith("\n"):
             self._told(Piece("answer", "\n\n"))
         self.machine.do(Action.AWAIT_RESULT)
-        await self._collect(calls)
+        await self._collect(calls, [arguments for _, arguments in done.calls])
 
-    async def _collect(self, calls: list[ToolRecord]) -> None:
+    async def _collect(self, calls: list[ToolRecord], arguments: list[Any]) -> None:
+        run = self._tools.run
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._tools.run(c.tool, c.args, c.call_id, self.turn)) for c in calls]
+            pairs = zip(calls, arguments, strict=True)
+            tasks = [group.create_task(run(c.tool, given, c.call_id, self.turn)) for c, given in pairs]
         ended = [task.result() for task in tasks]
         for record in ended:
             self._replace(record)
@@ -406,7 +408,7 @@ class TurnRun:
         calls = self._steps[-1].calls
         schemas = [self._tools.registry.get(call.tool) for call in calls]
         if all(schema is None or schema.policies.idempotent for schema in schemas):
-            await self._collect(calls)
+            await self._collect(calls, [call.args for call in calls])
             return
         lost = [ToolRecord(call_id=c.call_id, tool=c.tool, args=c.args, outcome="crashed", result=_LOST) for c in calls]
         for record in lost:

@@ -216,7 +216,10 @@ def _listen(host: str, port: int) -> socket.socket:
 
     if not is_loopback(f"//[{host}]" if ":" in host else f"//{host}"):
         raise ValueError(f"the embedded model listens on loopback addresses only, not on {host!r}")
-    return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # Accepted connections inherit it: with Nagle's algorithm a small chunk would wait 40 ms for an ACK.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _ignore(_status: Status) -> None: ...

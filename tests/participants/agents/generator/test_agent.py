@@ -19,6 +19,7 @@ from tests.support.scripted_ollama import (
     ErrorLine,
     Hang,
     NoDone,
+    RawCall,
     Say,
     SplitBytes,
     Status,
@@ -151,7 +152,7 @@ async def test_failing_request_is_tried_a_bounded_number_of_times(world: World) 
     await world.tool("clock", lambda _call: ("ok", "noon"))
     await world.answer("hi")
     bodies = [request.body for request in world.model.requests if request.path == "/api/chat"]
-    assert [bool(body["tools"]) for body in bodies] == [True, False]
+    assert [bool(body.get("tools")) for body in bodies] == [True, False]
 
 
 class TestStalls:
@@ -290,7 +291,7 @@ async def test_model_that_calls_for_ever_is_made_to_answer(world: World) -> None
     await world.tool("clock", lambda _call: ("ok", "12:00"))
     end = await world.answer("time?")
     assert (len(end.tool_calls), end.answer) == (3, "Noon, then.")
-    assert not [r.body for r in world.model.requests if r.path == "/api/chat"][-1]["tools"]
+    assert not [r.body for r in world.model.requests if r.path == "/api/chat"][-1].get("tools")
 
 
 async def test_resumed_turn_does_not_run_again_what_is_journalled(world: World) -> None:
@@ -371,3 +372,25 @@ async def test_end_is_saved_once_the_disk_has_room_again(world: World) -> None:
     world.ledger.full = 2
     end = await world.answer("hi")
     assert world.ledger.ends == {"q1": end}
+
+
+@pytest.mark.parametrize("arguments", ['{"zone": "UTC"}', {"zone": "UTC"}])
+async def test_arguments_as_a_string_are_decoded(world: World, arguments: Any) -> None:
+    world.model.reply(RawCall("clock", arguments))
+    world.model.reply(Say("Noon."))
+    await world.tool("clock", lambda call: ("ok", call.args["zone"]))
+    assert (await world.answer("time?")).tool_calls[0].result == "UTC"
+
+
+@pytest.mark.parametrize("arguments", ["{", "[1]", [1], 5])
+async def test_arguments_that_mean_nothing_are_an_error_for_the_model(world: World, arguments: Any) -> None:
+    world.model.reply(RawCall("clock", arguments))
+    world.model.reply(Say("Sorry."))
+    await world.tool("clock", lambda _call: ("ok", "never"))
+    end = await world.answer("time?")
+    assert (end.tool_calls[0].outcome, end.answer) == ("invalid_arguments", "Sorry.")
+
+
+async def test_refusal_of_what_was_not_asked_for_ends_the_turn(world: World) -> None:
+    world.model.reply(Status(400, '"scripted" does not support tools'), times=None)
+    assert (await world.answer("hi")).code == "model_error"

@@ -1,0 +1,116 @@
+"""How is a streamed chat request sent, and what comes back?
+
+The `ollama` client, with its own way of streaming replaced. Its pydantic models cost about a
+millisecond a request and more with each earlier message, it takes a character such as U+0085 inside an
+answer for the end of a line, and it refuses a whole answer for one tool call with odd arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from typing import Any, cast
+
+import httpx
+import msgspec
+import ollama
+
+from bus.envelope import encode_payload
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+
+
+class Function(msgspec.Struct):
+    """What a model calls; the arguments as it gave them."""
+
+    name: str = ""
+    arguments: Any = None
+
+
+class Call(msgspec.Struct):
+    """One tool call."""
+
+    function: Function
+
+
+class Said(msgspec.Struct):
+    """A chunk's message."""
+
+    content: str | None = None
+    thinking: str | None = None
+    tool_calls: list[Call] | None = None
+
+
+class Chunk(msgspec.Struct):
+    """One line of the stream."""
+
+    message: Said = msgspec.field(default_factory=Said)
+    done: bool = False
+    done_reason: str | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+    error: str | None = None
+
+
+class Unreadable(Exception):
+    """The server sent a line that is no chunk."""
+
+
+_decode = msgspec.json.Decoder(Chunk).decode
+
+
+class ChatClient(ollama.AsyncClient):
+    """The `ollama` client, with `stream_chat`."""
+
+    async def stream_chat(self, request: Mapping[str, Any]) -> AsyncGenerator[Chunk]:
+        """The chunks of one request; closing the generator closes the connection, and the server stops.
+
+        Args:
+            request: The body of /api/chat, as Ollama's API describes it.
+
+        Raises:
+            ollama.ResponseError: The server refused, or sent an error line.
+            Unreadable: A line is no chunk.
+            httpx.HTTPError: The connection broke.
+        """
+        client = cast("httpx.AsyncClient", self._client)  # pyright: ignore[reportUnknownMemberType]  untyped there
+        async with client.stream("POST", "/api/chat", content=encode(request)) as response:
+            if response.is_error:
+                body = await response.aread()
+                raise ollama.ResponseError(body.decode("utf-8", "replace"), response.status_code)
+            async for line in lines(response.aiter_bytes()):
+                yield read(line)
+
+
+def encode(request: Mapping[str, Any]) -> bytes:
+    """The request as JSON."""
+    return bytes(encode_payload(request))
+
+
+async def lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+    """The stream's lines, cut at line feeds alone."""
+    held = b""
+    async for piece in pieces:
+        *done, held = (held + piece).split(b"\n")
+        for line in done:
+            if line.strip():
+                yield line
+        if len(held) > MAX_LINE_BYTES:
+            raise Unreadable(f"a line of more than {MAX_LINE_BYTES} bytes")
+    if held.strip():
+        yield held
+
+
+def read(line: bytes) -> Chunk:
+    """One line as a chunk.
+
+    Raises:
+        ollama.ResponseError: It is an error line.
+        Unreadable: It is no chunk.
+    """
+    try:
+        chunk = _decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Unreadable(str(error)) from error
+    if chunk.error:
+        raise ollama.ResponseError(chunk.error)
+    return chunk
