@@ -103,7 +103,8 @@ class TurnRun:
         self._prompt_tokens: int | None = None
         self._answer_tokens: int | None = None
         self._left_out = 0
-        self._saved = ("", "")
+        self._saved_text = ("", "")
+        self._saving: list[asyncio.Task[None]] = []
         self._work: asyncio.Task[TurnEnd] | None = None
         self._why_stopped = ""
 
@@ -206,11 +207,11 @@ class TurnRun:
         entry = JournalTurn(
             fence=self.claim.fence,
             n=self.n,
-            thinking=thinking if thinking != self._saved[0] else None,
-            answer=answer if answer != self._saved[1] else None,
+            thinking=thinking if thinking != self._saved_text[0] else None,
+            answer=answer if answer != self._saved_text[1] else None,
         )
         held = await self._bus.request(entry, TurnHeld, turn=self.turn, timeout_s=2)
-        self._saved = (thinking, answer)
+        self._saved_text = (thinking, answer)
         return held
 
     async def _save_surely(self, message: Message, expect: type[M]) -> M:
@@ -229,9 +230,19 @@ class TurnRun:
                     raise
                 await asyncio.sleep(_STORAGE_PAUSE_S)
 
-    async def _journal_step(self, step: Step) -> None:
-        """A step must be saved before the next one starts, or a restart would run a tool twice."""
+    def _journal_step(self, kind: str, calls: list[ToolRecord], text: str = "") -> None:
+        """Save a step while the next one begins; `_saved` waits for it. Steps reach the ledger in order."""
+        step = Step(n=len(self._steps), kind=kind, text=text, calls=calls)
         self._steps.append(step)
+        self._saving.append(self._bus.spawn(self._save_step(step), name=f"step {self.turn.query_id}"))
+
+    async def _saved(self) -> None:
+        """Wait until all steps are saved."""
+        saving, self._saving = self._saving, []
+        for task in saving:
+            await task
+
+    async def _save_step(self, step: Step) -> None:
         entry = JournalStep(fence=self.claim.fence, step=step)
         try:
             held = await self._save_surely(entry, TurnHeld)
@@ -242,7 +253,6 @@ class TurnRun:
             raise RoundFailed("ledger_silent", "The turn could not be saved; nothing more is done.") from error
         if held.cancelled:
             self.stop("cancelled")
-            await asyncio.sleep(0)
 
     # ------------------------------------------------------------------ the work
 
@@ -258,6 +268,7 @@ class TurnRun:
         for iteration in range(self._config.max_tool_iterations + 1):
             last = iteration == self._config.max_tool_iterations or self._repeats()
             done = await self._round(with_tools=not last)
+            await self._saved()
             if not done.calls or last:
                 return self._answered(done)
             await self._run_calls(done)
@@ -369,13 +380,20 @@ class TurnRun:
             ToolRecord(call_id=f"{self.turn.query_id}-{len(self._steps)}-{index}", tool=name, args=_as_args(arguments))
             for index, (name, arguments) in enumerate(done.calls)
         ]
-        await self._journal_step(Step(n=len(self._steps), kind="round", text=done.text, calls=calls))
+        self._journal_step("round", calls, done.text)
         self.calls.extend(calls)
         self._seen.update(_call_key(call) for call in calls)
         if self.answer and not self.answer.endswith("\n"):
             self._told(Piece("answer", "\n\n"))
+        if not self._harmless(calls):
+            await self._saved()  # or a restart would run them twice
         self.machine.do(Action.AWAIT_RESULT)
         await self._collect(calls, [arguments for _, arguments in done.calls])
+
+    def _harmless(self, calls: list[ToolRecord]) -> bool:
+        """Whether each of these calls may run twice."""
+        schemas = [self._tools.registry.get(call.tool) for call in calls]
+        return all(schema is None or schema.policies.idempotent for schema in schemas)
 
     async def _collect(self, calls: list[ToolRecord], arguments: list[Any]) -> None:
         run = self._tools.run
@@ -385,7 +403,7 @@ class TurnRun:
         ended = [task.result() for task in tasks]
         for record in ended:
             self._replace(record)
-        await self._journal_step(Step(n=len(self._steps), kind="result", calls=ended))
+        self._journal_step("result", ended)
         late = any(record.outcome == "timeout" for record in ended)
         self.machine.do(Action.TOOL_TIMEOUT if late else Action.TOOL_RESULT)
 
@@ -406,14 +424,13 @@ class TurnRun:
         self.machine.do(Action.DISPATCH_TOOL)
         self.machine.do(Action.AWAIT_RESULT)
         calls = self._steps[-1].calls
-        schemas = [self._tools.registry.get(call.tool) for call in calls]
-        if all(schema is None or schema.policies.idempotent for schema in schemas):
+        if self._harmless(calls):
             await self._collect(calls, [call.args for call in calls])
             return
         lost = [ToolRecord(call_id=c.call_id, tool=c.tool, args=c.args, outcome="crashed", result=_LOST) for c in calls]
         for record in lost:
             self._replace(record)
-        await self._journal_step(Step(n=len(self._steps), kind="result", calls=lost))
+        self._journal_step("result", lost)
         self.machine.do(Action.TOOL_RESULT)
 
 
