@@ -24,7 +24,7 @@ class Shop(Section, frozen=True, kw_only=True):
     """A section for these tests."""
 
     rate: Annotated[float, Meta(gt=0)] = 1.0
-    names: list[str] = []  # noqa: RUF012  msgspec copies it
+    names: list[str] = []
     inner: Inner = Inner()
     open: bool = False
 
