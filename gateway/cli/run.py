@@ -20,6 +20,7 @@ _NOT_RUNNING_HINT = "Start it: local2, or in the background local2 up"
 def run(argv: Sequence[str] | None = None) -> int:
     """Parse, call, translate; the exit code."""
     options = arguments.parser().parse_args(argv)
+    os.umask(0o077)  # what we and our processes write is for this user alone
     try:
         check_python()
         return _command(options)(options)
