@@ -20,6 +20,7 @@ from participants.services.model_server.generation import Json, Work
 
 # The engine turns a schema into a grammar without a chance to cancel: this much takes it up to four seconds.
 MAX_SCHEMA_BYTES = 20_000
+MAX_SCHEMA_DEPTH = 64
 OnChunk = Callable[[Json], bool]
 
 
@@ -38,12 +39,11 @@ class Llama:
 
     def __init__(self, config: LlamaConfig) -> None:
         check_cpu()
-        # llama.cpp opens a listener come what may: a socket in a folder of our own, with a key that nobody knows.
-        self._folder = tempfile.TemporaryDirectory(prefix="local2-llama-")
         try:
-            self._server: Any = _open(config, Path(self._folder.name) / "llama.sock")  # ".sock" makes it a Unix socket
+            # llama.cpp opens a listener come what may. Its socket is unlinked at once: no way in, no remains.
+            with tempfile.TemporaryDirectory(prefix="local2-llama-") as folder:
+                self._server: Any = _open(config, Path(folder) / "llama.sock")  # ".sock" makes it a Unix socket
         except (RuntimeError, ValueError, OSError) as error:
-            self._folder.cleanup()
             raise EngineUnavailable(f"the model {config.model_path.name} could not be loaded: {error}") from error
 
     def run(self, work: Work, slot: int, on_chunk: OnChunk) -> None:
@@ -60,7 +60,6 @@ class Llama:
         """Free the model's memory; waits for the engine's threads."""
         self._server = None
         gc.collect()
-        self._folder.cleanup()
 
 
 def _open(config: LlamaConfig, socket: Path) -> Any:
@@ -107,13 +106,20 @@ def request_of(work: Work, slot: int) -> Json:
 
 
 def _bounded(schema: Json) -> Json:
-    try:
-        length = len(msgspec.json.encode(schema))
-    except RecursionError as error:
-        raise Refused("the JSON schema is nested too deeply") from error
+    if _is_deeper(schema, MAX_SCHEMA_DEPTH):
+        raise Refused("the JSON schema is nested too deeply")
+    length = len(msgspec.json.encode(schema))
     if length > MAX_SCHEMA_BYTES:
         raise Refused(f"the JSON schema is too long: {length} bytes of at most {MAX_SCHEMA_BYTES}")
     return schema
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if isinstance(value, dict):
+        return not levels or any(_is_deeper(inner, levels - 1) for inner in cast(Json, value).values())
+    if isinstance(value, list):
+        return not levels or any(_is_deeper(inner, levels - 1) for inner in cast(list[Any], value))
+    return False
 
 
 def raise_error(answer: Json) -> None:
