@@ -23,6 +23,7 @@ from gateway.stack.layout import Layout, unusable
 from gateway.stack.rpc import Program, Supervisor
 
 _POLL_S = 0.02
+_FIRST = "generator"
 _LAST = "proxy"
 
 
@@ -150,9 +151,10 @@ def _shut_down(layout: Layout, each: Callable[[Program], None]) -> None:
 
 
 def stop_programs(supervisor: Supervisor, each: Callable[[Program], None] = lambda _: None) -> None:
-    """Stop all programs side by side, and the proxy when the others have said goodbye."""
+    """Stop who answers first, while what it needs to finish or hand back is there; then all others; the proxy last."""
     names = [program.name for program in supervisor.programs() if program.active]
-    for wave in ([name for name in names if name != _LAST], [name for name in names if name == _LAST]):
+    others = [name for name in names if name not in (_FIRST, _LAST)]
+    for wave in ([name for name in names if name == _FIRST], others, [name for name in names if name == _LAST]):
         stop_some(supervisor, wave, each)
 
 

@@ -66,7 +66,7 @@ def install(choice: str | None, progress: Callable[[int, int, str], None]) -> Pa
 
 
 def choices() -> list[str]:
-    """The choices there are, the default first."""
+    """The models there are to chat with, the default first."""
     from participants.services.model_server import catalogue
 
-    return list(catalogue.catalogue())
+    return [name for name, model in catalogue.catalogue().items() if model.kind == "chat"]

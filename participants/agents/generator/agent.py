@@ -98,6 +98,8 @@ class GeneratorAgent(BaseAgent):
 
     async def drain(self) -> None:
         """Running turns may end; what does not in time is handed back, so that the next process takes it at once."""
+        for run in self._runs.values():
+            run.draining = True
         await self._wait_idle(self.system.drain_s / 2)
         for run in list(self._runs.values()):
             run.stop("released")

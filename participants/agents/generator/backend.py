@@ -139,6 +139,9 @@ class Backends:
         """Each role, its model, and the command that brings it where it is missing."""
         out: list[RoleInfo] = []
         for role in ROLES:
+            if role == "vision" and self.info.kind == "embedded":
+                out.append(RoleInfo(role=role, model="", available=False, hint="The demo model cannot see pictures."))
+                continue
             try:
                 out.append(RoleInfo(role=role, model=self.model(role), available=True))
             except NoModel as error:

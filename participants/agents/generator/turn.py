@@ -91,6 +91,7 @@ class TurnRun:
         self.turn, self.claim, self.machine = turn, claim, machine
         self._bus, self._config, self._backends, self._tools, self._tokens = bus, config, backends, tools, tokens
         self.n = -1
+        self.draining = False
         self.thinking = ""
         self.answer = ""
         self.calls: list[ToolRecord] = []
@@ -135,6 +136,9 @@ class TurnRun:
             if not self._why_stopped:
                 raise
         except (RoundFailed, NoModel) as error:
+            if self.draining:  # the model server stops as well: who comes after us answers this turn
+                self._why_stopped = "released"
+                return await self._stopped()
             return self._failed(error.code, str(error), retryable=getattr(error, "retryable", True))
         except TimeoutError:
             return self._failed(

@@ -49,6 +49,7 @@ class Ledger:
         self.full = 0
         self.model = ""
         self.journalled = asyncio.Event()
+        self.let_go = asyncio.Event()
         bus.serve(ClaimTurn, self._claim)
         bus.serve(JournalTurn, self._journal)
         bus.serve(JournalStep, self._step)
@@ -93,11 +94,14 @@ class Ledger:
 
     async def _release(self, _message: ReleaseTurn, envelope: Envelope) -> Done:
         self.released.append(envelope.query_id)
+        self.let_go.set()
         return Done()
 
 
 class World:
     """One generator and what surrounds it."""
+
+    agent: GeneratorAgent
 
     def __init__(self, memory: MemoryBus, bus: BusClient, ledger: Ledger, model: ScriptedOllama) -> None:
         self.memory, self.bus, self.ledger, self.model = memory, bus, ledger, model
@@ -179,6 +183,7 @@ async def world(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_p
         config = load("generator", GeneratorConfig)
         config = type(config)(**{**{f: getattr(config, f) for f in config.__struct_fields__}, **settings})
         agent = GeneratorAgent(config, memory.make("generator"), SystemConfig(id="system", drain_s=1.0))
+        surrounding.agent = agent
         task = asyncio.create_task(agent.run())
         await agent.bus.wait_ready()
         yield surrounding

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bus.messages.control import OpsProcess
+from bus.messages.control import OpsProcess, Presence
 from bus.messages.generation import CancelGeneration, GeneratorStatus, GetSnapshot, GetStatus, TurnSnapshot
 from bus.messages.ledger import PastTurn, Step, ToolRecord
 from tests.participants.agents.generator.conftest import World
@@ -394,3 +394,16 @@ async def test_arguments_that_mean_nothing_are_an_error_for_the_model(world: Wor
 async def test_refusal_of_what_was_not_asked_for_ends_the_turn(world: World) -> None:
     world.model.reply(Status(400, '"scripted" does not support tools'), times=None)
     assert (await world.answer("hi")).code == "model_error"
+
+
+async def test_turn_whose_model_server_stops_while_we_drain_is_handed_back(world: World) -> None:
+    world.model.reply(Say("one "), Wait("stop"), Drop(), times=None)
+    world.ask("count")
+    await world.model.reached("stop")
+    world.agent.stop()
+    draining = asyncio.Event()
+    world.bus.on(Presence, lambda said, _envelope: draining.set() if said.state == "draining" else None)
+    await draining.wait()
+    world.model.release("stop")
+    await world.ledger.let_go.wait()
+    assert (world.ledger.released, world.ledger.ends) == (["q1"], {})
