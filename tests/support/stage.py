@@ -160,7 +160,12 @@ class Stage:
         for name, command in programs.items():
             autostart = str(name not in asleep).lower()
             text += _PROGRAM.format(
-                name=name, command=command, root=ROOT, home=self.home, startsecs=startsecs, autostart=autostart
+                name=name,
+                command=command,
+                root=str(ROOT).replace("%", "%%"),
+                home=self.home,
+                startsecs=startsecs,
+                autostart=autostart,
             )
         config = self.home / "supervisord.conf"
         config.write_text(text, encoding="utf-8")
@@ -188,7 +193,7 @@ def environment() -> dict[str, str]:
 
 def module(name: str) -> str:
     """The command line of one of our modules, for `Stage.supervise`."""
-    return f"{sys.executable} -m {name}"
+    return f'"{sys.executable}" -m {name}'.replace("%", "%%")
 
 
 def presence(name: str, state: str = "ready") -> Callable[[Presence], bool]:
