@@ -104,6 +104,15 @@ class BackendInfo(Struct, frozen=True, kw_only=True):
     message: Annotated[str, about("In words: what this means and how to get a better one.")] = ""
 
 
+class CommandInfo(Struct, frozen=True, kw_only=True):
+    """One slash command that the user may type."""
+
+    name: Annotated[str, about("The word after the slash.")]
+    usage: Annotated[str, about("The whole line, such as `/search <query>`.")]
+    help: Annotated[str, about("What it does.")]
+    tool: Annotated[str, about("The tool that it calls; empty for the kernel's own.")] = ""
+
+
 class GetStatus(Message, frozen=True):
     """Ask the generator for its state. Answered by `GeneratorStatus`."""
 
@@ -122,3 +131,4 @@ class GeneratorStatus(Message, frozen=True):
     turns: Annotated[dict[str, str], about("Running turns: query_id to state.")]
     max_turns: Annotated[int, about("How many turns it takes at once.")] = 1
     options: Annotated[dict[str, Any], about("Model options, such as num_ctx.")] = {}
+    commands: Annotated[list[CommandInfo], about("Slash commands, by name.")] = []

@@ -24,6 +24,7 @@ class ToolRecord(Struct, frozen=True, kw_only=True):
     result: Annotated[str, about("What the model was told.")] = ""
     sources: Annotated[list[dict[str, Any]], about("Each {title, url}.")] = []
     seconds: Annotated[float, about("How long it took.")] = 0.0
+    untrusted: Annotated[bool, about("Whether the result is content from outside: data, never instructions.")] = False
 
 
 class Step(Struct, frozen=True, kw_only=True):

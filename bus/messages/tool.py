@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
@@ -24,10 +24,37 @@ OUTCOMES = (
 """Every way in which a tool call can end."""
 
 
+class Confirm(Struct, frozen=True, kw_only=True):
+    """When a call waits for the user's approval: each condition that is given has to hold."""
+
+    when: Annotated[dict[str, list[Any]], about("Argument to values: the call has one of them. Empty: any call.")] = {}
+    after_untrusted: Annotated[bool, about("Only after content from outside was read earlier in the same turn.")] = (
+        False
+    )
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """A slash command of the user that calls the tool: `/search rain boots`."""
+
+    name: Annotated[str, about("The word after the slash.", pattern="^[a-z][a-z0-9_-]*$", max_length=32)]
+    help: Annotated[str, about("What it does, in a few words.", min_length=1, max_length=120)]
+    argument: Annotated[str, about("The parameter that takes the rest of the line; empty for none.")] = ""
+    fill: Annotated[bool, about("Whether the model may fill in required arguments that are left open.")] = False
+
+
 class Policies(Struct, frozen=True, kw_only=True):
     """How a tool wants to be run."""
 
     enabled: Annotated[bool, about("Whether the model is told of it.")] = True
+    web: Annotated[bool, about("Whether it reaches the web: it stays off until the user turns the web on.")] = False
+    needs: Annotated[list[str], about("Programs without which it cannot work: hidden while one is away.")] = []
+    risk: Annotated[
+        Literal["read", "write", "destroy"], about("What a call can do: nothing, add or change something, lose it.")
+    ] = "read"
+    confirm: Annotated[list[Confirm], about("A call that fits one of these asks the user first.")] = []
+    continuation: Annotated[
+        Literal["model", "terminal"], about("Whether a result goes back to the model, or is the answer itself.")
+    ] = "model"
     timeout_s: Annotated[float | None, about("Seconds; null for the dispatcher's default.")] = None
     idempotent: Annotated[bool, about("Whether running it twice does no harm.")] = False
     concurrency: Annotated[int, about("Calls at once in its process.", ge=1)] = 4
@@ -47,6 +74,9 @@ class ToolSchema(Message, frozen=True):
     description: Annotated[str, about("What it does and when to call it, for the model.")]
     parameters: Annotated[dict[str, Any], about("A JSON schema of type object.")]
     policies: Annotated[Policies, about("How it wants to be run.")] = Policies()
+    commands: Annotated[list[Command], about("Slash commands that call it.")] = []
+    critique_rubric_name: Annotated[str, about("The rubric for answers that used it; empty for the default.")] = ""
+    critique_priority: Annotated[int, about("Of several tools' rubrics the highest counts.")] = 0
     withdrawn: Annotated[bool, about("It goes: the model is told of it no longer.")] = False
     pid: Annotated[int, about("The tool's process id, so that its death withdraws it.")] = 0
 

@@ -19,7 +19,16 @@ from bus.config import Section
 from bus.envelope import Envelope
 from bus.errors import Local2Error
 from bus.messages.control import ToolTransition
-from bus.messages.tool import CancelTool, Policies, ToolActivity, ToolCall, ToolResult, ToolSchema, ToolSchemaRequest
+from bus.messages.tool import (
+    CancelTool,
+    Command,
+    Policies,
+    ToolActivity,
+    ToolCall,
+    ToolResult,
+    ToolSchema,
+    ToolSchemaRequest,
+)
 from participants.participant import Participant
 from participants.state_machine import StateMachine
 
@@ -65,6 +74,11 @@ class ToolConfig(Section, frozen=True, kw_only=True):
     description: Annotated[str, Meta(description="What it does and when to call it, for the model.", min_length=1)]
     parameters: Annotated[dict[str, Any], Meta(description="A JSON schema of type object.")]
     policies: Annotated[Policies, Meta(description="How it wants to be run.")] = Policies()
+    commands: Annotated[list[Command], Meta(description="Slash commands that call it.")] = []
+    critique_rubric_name: Annotated[
+        str, Meta(description="The rubric for answers that used it; empty for the default.")
+    ] = ""
+    critique_priority: Annotated[int, Meta(description="Of several tools' rubrics the highest counts.")] = 0
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -128,6 +142,9 @@ class BaseTool(Participant):
                 description=config.description,
                 parameters=config.parameters,
                 policies=config.policies,
+                commands=config.commands,
+                critique_rubric_name=config.critique_rubric_name,
+                critique_priority=config.critique_priority,
                 withdrawn=withdrawn,
                 pid=os.getpid(),
             )
