@@ -149,7 +149,23 @@ def convert(values: dict[str, Any], kind: type[_T], source: str) -> _T:
         ConfigError: `source`, the key and what is expected.
     """
     try:
-        return msgspec.convert(values, kind, strict=True)
+        section = msgspec.convert(values, kind, strict=True)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$.")
         raise ConfigError(source, where.rstrip("`"), what) from error
+    for where, key in _passed_over(values, msgspec.to_builtins(section), ""):
+        raise ConfigError(source, where, f"Object contains unknown field `{key}`")
+    return section
+
+
+def _passed_over(given: Any, taken: Any, where: str) -> Iterator[tuple[str, str]]:
+    """(place, key) of what a nested struct ignored: one that is a bus message's part, too, lets unknown fields pass."""
+    if isinstance(given, dict) and isinstance(taken, dict):
+        for key, value in cast("dict[str, Any]", given).items():
+            if key not in taken:
+                yield where, key
+            else:
+                yield from _passed_over(value, taken[key], f"{where}.{key}".lstrip("."))
+    elif isinstance(given, list) and isinstance(taken, list):
+        for index, (value, kept) in enumerate(zip(cast("list[Any]", given), cast("list[Any]", taken), strict=False)):
+            yield from _passed_over(value, kept, f"{where}[{index}]")

@@ -20,6 +20,13 @@ class Inner(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     colour: str = "red"
 
 
+class Label(Struct, frozen=True, kw_only=True):
+    """A part that stands in messages, too, where an unknown field passes."""
+
+    text: str = ""
+    extra: dict[str, Any] = {}
+
+
 class Shop(Section, frozen=True, kw_only=True):
     """A section for these tests."""
 
@@ -27,6 +34,7 @@ class Shop(Section, frozen=True, kw_only=True):
     names: list[str] = []
     inner: Inner = Inner()
     open: bool = False
+    labels: list[Label] = []
 
 
 class Folders:
@@ -68,6 +76,11 @@ def test_each_layer_wins_over_the_one_below(folders: Folders, monkeypatch: pytes
     assert load() == Shop(id="shop", rate=4.0, names=["c", "d"], inner=Inner(size=3, colour="blue"), open=True)
 
 
+def test_a_mapping_of_the_users_own_keys_is_taken_as_it_is(folders: Folders) -> None:
+    folders.changed("labels: [{extra: {any: [{key: 1}]}}]\n")
+    assert load().labels == [Label(extra={"any": [{"key": 1}]})]
+
+
 def test_an_empty_variable_and_those_of_others_count_for_nothing(
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +110,7 @@ def test_no_file_at_all_gives_the_defaults(folders: Folders) -> None:
         ("names: [a, 1]\n", "names[1]", "Expected `str`, got `int`"),
         ("inner: {size: big}\n", "inner.size", "Expected `int`, got `str`"),
         ("inner: {weight: 1}\n", "inner", "unknown field `weight`"),
+        ("labels: [{text: a}, {txet: b}]\n", "labels[1]", "unknown field `txet`"),
         ("colour: red\n", "", "unknown field `colour`"),
         ("id: 7\n", "id", "Expected `str`, got `int`"),
         ("rate: null\n", "rate", "Expected `float`, got `null`"),
