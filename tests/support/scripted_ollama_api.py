@@ -81,8 +81,8 @@ class Api:
         self._loaded[request.model] = None
         async with self._slot:
             steps = self._steps(request)
-            if isinstance(steps[-1], Default):
-                steps = [*steps[:-1], *default.answer(request), Done()]
+            if isinstance(last := steps[-1], Default):
+                steps = [*steps[:-1], *default.answer(request, last), Done()]
             await Player(exchange, self._script).play(steps)
 
     async def _load(self, exchange: Exchange) -> None:

@@ -9,21 +9,23 @@ from typing import Any
 import msgspec
 
 from tests.support.scripted_ollama_http import Request
-from tests.support.scripted_ollama_script import Call, Say, Step
+from tests.support.scripted_ollama_script import Call, Default, Say, Step
 
 _USE_TOOL = re.compile(r"use (\S+)\s*", re.IGNORECASE)
 _DIMENSIONS = re.compile(r"(\d+)d\b")
 _DEFAULT_DIMENSIONS = 64
 
 
-def answer(request: Request) -> list[Step]:
+def answer(request: Request, how: Default) -> list[Step]:
     """Quote the results of tools, else call the tool that the user names, else repeat what the user said."""
     results = _results(request.messages)
-    if results:
-        return [_in_words(" ".join(f"{name} answered: {result}" for name, result in results))]
-    if call := _call(request):
+    if not results and (call := _call(request)):
         return [call]
-    return [_in_words(f"You said: {request.said}")]
+    if how.echo:
+        return [_in_words(request.said, how.every_s)]
+    if results:
+        return [_in_words(" ".join(f"{name} answered: {result}" for name, result in results), how.every_s)]
+    return [_in_words(f"You said: {request.said}", how.every_s)]
 
 
 def embed(model: str, text: str, dimensions: int | None = None) -> list[float]:
@@ -73,8 +75,8 @@ def full_name(model: str) -> str:
     return f"registry.ollama.ai/{path}" + ("" if ":" in model else ":latest")
 
 
-def _in_words(text: str) -> Say:
-    return Say(re.findall(r"\s*\S+|\s+$", text))
+def _in_words(text: str, every_s: float) -> Say:
+    return Say(re.findall(r"\s*\S+|\s+$", text), every_s)
 
 
 def _results(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -121,7 +121,13 @@ class DoneLoad(_Step, frozen=True):
 
 
 class Default(_Step, frozen=True):
-    """What the server answers without a script."""
+    """What the server answers without a script. `every_s`: seconds for each chunk.
+
+    `echo`: it ends with the user's words alone, also where tools have answered.
+    """
+
+    every_s: float = 0.0
+    echo: bool = False
 
 
 _Output = Say | Think | Call | RawCall | Line | BadJson
