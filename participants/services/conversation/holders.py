@@ -50,9 +50,10 @@ class Holders:
             self._draining.discard(self._boots.popitem(last=False)[1])
         if before is not None:
             self._draining.discard(before)
-            self._keeper.lost(lambda holder: holder.boot == before)
         if message.kind == "agent":
             self._keeper.offer_unclaimed()
+        alive = set(self._boots.values())  # one that died together with our predecessor is met only by its successor
+        self._keeper.lost(lambda holder: holder.name == message.name and holder.boot not in alive)
 
     async def let_go(self, grace_s: float) -> None:
         """Wait while turns are held by processes that stop as well.

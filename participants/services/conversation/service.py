@@ -19,7 +19,7 @@ from bus.config import Section
 from bus.envelope import Envelope
 from bus.errors import RequestFailed, RequestTimeout
 from bus.messages.base import Message
-from bus.messages.control import OpsProcess, Presence
+from bus.messages.control import OpsProcess, Presence, PresenceRequest
 from bus.messages.generation import GeneratorStatus, GetStatus
 from bus.messages.ledger import (
     ClaimTurn,
@@ -89,8 +89,9 @@ class ConversationService(BaseService):
             asyncio.get_running_loop().call_soon(lambda: self._announce(self.state, note))
 
     def linked(self) -> None:
-        """Offer what is open, and ask how much may be open at once."""
+        """Offer what is open, and ask who is there and how much may be open at once."""
         self.keeper.resume()
+        self.bus.publish(PresenceRequest())
         self.spawn(self._ask_how_many(), name="ask how many turns at once")
 
     async def _ask_how_many(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bus.messages.control import OpsProcess, Presence
 from bus.messages.generation import BackendInfo, GeneratorStatus, ResponseGeneration
-from bus.messages.ledger import GetTurn, JournalTurn, Turn, TurnHeld
+from bus.messages.ledger import ClaimTurn, GetTurn, JournalTurn, Turn, TurnHeld
 from bus.messages.query import QueryReceived
 from participants.services.conversation.config import ConversationConfig
 from tests.participants.services.conversation.desk import RULES, Desk, turn
@@ -97,6 +97,21 @@ async def test_a_successor_proves_that_the_one_before_is_dead(desk: Desk) -> Non
     assert (await desk.claim(turn(1), after.boot)).attempt == 2
     await before.close()
     await after.close()
+
+
+async def test_who_died_together_with_the_ledger_is_known_by_his_successor(desk: Desk) -> None:
+    await desk.submit(turn(1))
+    await desk.claim(turn(1), "died")
+    await desk.restart()
+    successor = await desk.bus.client("generator")
+    successor.publish(presence("ready"))
+    await desk.clock.forward(0)
+    assert desk.said_of(QueryReceived) == ["q1"]
+    assert (await desk.claim(turn(1), successor.boot)).attempt == 2
+    successor.publish(presence("ready"))
+    await desk.clock.forward(0)
+    assert await desk.refused(ClaimTurn(holder="third", name="generator"), turn(1)) == "conflict"
+    await successor.close()
 
 
 async def test_who_says_goodbye_hands_back(desk: Desk) -> None:
