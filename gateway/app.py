@@ -16,7 +16,7 @@ from gateway.config import GatewayConfig
 from gateway.directory import Directory
 from gateway.hub import Hub
 from gateway.observers import BusEndpoint
-from gateway.routes import replies, sessions, settings, status
+from gateway.routes import replies, search, sessions, settings, status
 from gateway.routes.page import Page
 from gateway.ws import ChatEndpoint
 
@@ -67,6 +67,7 @@ def build(parts: Parts) -> Web:
     ]
     api.include_router(status.router(parts.bus, parts.directory, parts.version))
     api.include_router(sessions.router(parts.bus))
+    api.include_router(search.router(parts.bus))
     api.include_router(settings.router(parts.bus, parts.offload))
     api.router.routes += parts.page.routes()
     return Web(Guard(api, lambda: policy(parts.config())), chat, observers)

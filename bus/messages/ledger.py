@@ -247,6 +247,41 @@ class Turn(Message, frozen=True):
     turn: Annotated[TurnInfo, about("The turn.")]
 
 
+class SearchTurns(Message, frozen=True):
+    """Ask for a user's turns that hold some words (envelope: user_id). Answered by `TurnsFound`."""
+
+    SUBJECT = "conversation.search"
+
+    text: Annotated[str, about("Words as typed; the last one may be unfinished.")]
+    limit: Annotated[int, about("At most so many.", ge=1, le=200)] = 50
+
+
+class Mark(Struct, frozen=True, kw_only=True):
+    """A place in a text, in characters."""
+
+    start: Annotated[int, about("From here.")]
+    end: Annotated[int, about("Up to here, without it.")]
+
+
+class TurnHit(Struct, frozen=True, kw_only=True):
+    """A turn that holds the words."""
+
+    session_id: Annotated[str, about("Its conversation.")]
+    title: Annotated[str, about("The conversation's title.")]
+    query_id: Annotated[str, about("The turn.")]
+    created_at: Annotated[str, about("ISO 8601.")]
+    snippet: Annotated[str, about("The part of question or answer where the words stand.")]
+    marks: Annotated[list[Mark], about("Where in the snippet.")] = []
+
+
+class TurnsFound(Message, frozen=True):
+    """What was found."""
+
+    SUBJECT = subjects.INBOX
+
+    hits: Annotated[list[TurnHit], about("The best first.")]
+
+
 class SessionChanged(Message, frozen=True):
     """A session was made, renamed or deleted, or a turn of it ended (envelope: session_id, user_id)."""
 

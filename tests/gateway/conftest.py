@@ -35,13 +35,17 @@ from bus.messages.ledger import (
     GetSession,
     GetTurn,
     ListSessions,
+    Mark,
     RenameSession,
+    SearchTurns,
     Session,
     SessionInfo,
     Sessions,
     Turn,
     TurnEnd,
+    TurnHit,
     TurnInfo,
+    TurnsFound,
 )
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from bus.testing import MemoryBus
@@ -81,6 +85,7 @@ class Ledger:
         bus.serve(GetTurn, self._turn)
         bus.serve(GetSession, self._session)
         bus.serve(ListSessions, self._list)
+        bus.serve(SearchTurns, self._search)
         bus.serve(CreateSession, self._create)
         bus.serve(CancelTurn, self._done)
         bus.serve(RenameSession, self._done)
@@ -154,6 +159,12 @@ class Ledger:
     async def _list(self, message: ListSessions, request: Envelope) -> Sessions:
         await self._note(message, request)
         return Sessions(sessions=[info("s1", 1)] if request.user_id == "default" else [])
+
+    async def _search(self, message: SearchTurns, request: Envelope) -> TurnsFound:
+        await self._note(message, request)
+        mark = Mark(start=0, end=5)
+        hit = TurnHit(session_id="s1", title="A title", query_id="q1", created_at=NOW, snippet="boots", marks=[mark])
+        return TurnsFound(hits=[hit])
 
     async def _create(self, message: CreateSession, request: Envelope) -> Session:
         await self._note(message, request)

@@ -11,6 +11,7 @@ from bus.messages.ledger import (
     DeleteSession,
     ListSessions,
     RenameSession,
+    SearchTurns,
     ToolRecord,
     TurnEnd,
 )
@@ -22,6 +23,21 @@ async def test_the_list_of_sessions(stage):
     message, turn = await stage.ledger.was_asked(ListSessions)
     assert [session["session_id"] for session in answer.json()["sessions"]] == ["s1"]
     assert (message, turn) == (ListSessions(limit=5), TurnRef("", "default", ""))
+
+
+async def test_turns_are_found_by_their_words(stage):
+    answer = await stage.http("GET", "/api/search?q=rain%20boots&limit=3&user_id=bob")
+    message, turn = await stage.ledger.was_asked(SearchTurns)
+    assert (message, turn) == (SearchTurns(text="rain boots", limit=3), TurnRef("", "bob", ""))
+    (hit,) = answer.json()["hits"]
+    assert (hit["query_id"], hit["snippet"], hit["marks"]) == ("q1", "boots", [{"start": 0, "end": 5}])
+
+
+@pytest.mark.parametrize("query", ["", "q=x&limit=0", "q=" + "x" * 501])
+async def test_a_bad_search_gets_words(stage, query):
+    answer = await stage.http("GET", f"/api/search?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"]
 
 
 async def test_another_users_list_is_empty(stage):

@@ -10,6 +10,7 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
+from participants.services.conversation import search
 from participants.services.conversation.errors import SchemaTooNew
 
 APPLICATION_ID = 0x4C32_4356
@@ -46,6 +47,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             query_id TEXT NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (query_id, n)
         ) WITHOUT ROWID""",
     ),
+    search.MIGRATION,
 )
 
 
@@ -64,7 +66,7 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: tuple[tuple[
     if version > len(migrations):
         raise SchemaTooNew(path, version, len(migrations))
     for number, statements in enumerate(migrations[version:], version):
-        if number:
+        if version:  # a new file has nothing to lose
             back_up(connection, path, number)
         connection.execute("BEGIN IMMEDIATE")
         try:

@@ -33,6 +33,7 @@ from bus.messages.ledger import (
     ListSessions,
     ReleaseTurn,
     RenameSession,
+    SearchTurns,
 )
 from bus.messages.query import CancelTurn, SubmitTurn
 from participants.services.base import BaseService
@@ -124,6 +125,7 @@ class ConversationService(BaseService):
         self._answer(CreateSession, self._sessions.create)
         self._answer(GetSession, self._sessions.get)
         self._answer(ListSessions, self._sessions.list_)
+        self._answer(SearchTurns, self._sessions.search)
         self._answer(RenameSession, self._sessions.rename)
         self._answer(DeleteSession, self._sessions.delete)
         self._answer(GetTurn, self._sessions.turn)

@@ -16,10 +16,12 @@ from bus.messages.ledger import (
     GetTurn,
     ListSessions,
     RenameSession,
+    SearchTurns,
     Session,
     Sessions,
     Turn,
     TurnInfo,
+    TurnsFound,
 )
 from participants.services.conversation import checks, texts, views
 from participants.services.conversation.errors import StorageError
@@ -59,6 +61,10 @@ class SessionRequests:
         found = self._store.sessions(request.user_id, message.limit, message.before)
         running = {turn.ref.session_id for turn in self._keeper.turns.values()}
         return Sessions(sessions=[views.info(s, turns, s.session_id in running) for s, turns in found])
+
+    def search(self, message: SearchTurns, request: Envelope) -> TurnsFound:
+        """A user's turns that hold some words."""
+        return TurnsFound(hits=self._store.find(request.user_id, message.text, message.limit))
 
     def rename(self, message: RenameSession, request: Envelope) -> Done:
         """Give a session a title."""

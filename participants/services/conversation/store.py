@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bus.envelope import TurnRef
-from bus.messages.ledger import PastTurn, Step, TurnEnd
+from bus.messages.ledger import PastTurn, Step, TurnEnd, TurnHit
+from participants.services.conversation import search
 from participants.services.conversation.database import Database
 from participants.services.conversation.ledger import Holder, OpenTurn
 from participants.services.conversation.schema import MIGRATIONS
@@ -101,6 +102,7 @@ class Store(Database):
         """Delete a session with all that belongs to it."""
         turns = "(SELECT query_id FROM turns WHERE session_id = ?)"
         with self.write(durable=True) as db:
+            search.drop(db, session_id)
             db.execute(f"DELETE FROM steps WHERE query_id IN {turns}", (session_id,))
             db.execute(f"DELETE FROM drafts WHERE query_id IN {turns}", (session_id,))
             db.execute("DELETE FROM turns WHERE session_id = ?", (session_id,))
@@ -119,6 +121,11 @@ class Store(Database):
         with self.read() as db:
             rows = db.execute(f"SELECT {_TURN} FROM turns WHERE session_id = ? ORDER BY seq", (session_id,)).fetchall()
         return [_saved(row) for row in rows]
+
+    def find(self, user_id: str, text: str, limit: int) -> list[TurnHit]:
+        """A user's ended turns with these words, the best first."""
+        with self.read() as db:
+            return search.find(db, user_id, text, limit)
 
     def count_before(self, turn: OpenTurn) -> int:
         """How many older turns its session has."""
@@ -212,6 +219,7 @@ class Store(Database):
                 "steps = (SELECT count(*) FROM steps WHERE query_id = ?) WHERE query_id = ?",
                 (end.status, now, turn.fence, end.answer, end.thinking, figures, n, query_id, query_id, query_id),
             )
+            search.add(db, query_id)
             db.execute("DELETE FROM drafts WHERE query_id = ?", (query_id,))
             db.execute("UPDATE sessions SET updated_at = ? WHERE session_id = ?", (now, turn.ref.session_id))
 
