@@ -8,46 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from collections import Counter
 from time import monotonic
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol
 
 import structlog
 
 from bus.client import BusClient
 from bus.envelope import TurnRef
 from bus.errors import RequestFailed, RequestTimeout
-from bus.messages.base import Message
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, ResponseGeneration, Thinking, Token
-from bus.messages.ledger import (
-    FinishTurn,
-    JournalStep,
-    JournalTurn,
-    ReleaseTurn,
-    Step,
-    ToolRecord,
-    TurnClaimed,
-    TurnEnd,
-    TurnHeld,
-)
+from bus.messages.ledger import FinishTurn, ReleaseTurn, ToolRecord, TurnClaimed, TurnEnd
 from participants.agents.generator import prompts
 from participants.agents.generator.backend import Backends, NoModel
 from participants.agents.generator.config import GeneratorConfig
+from participants.agents.generator.journal import Said, TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed, play
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.thinking import Piece
+from participants.agents.generator.tool_round import ToolRounds
 from participants.kernel.execute import ToolDispatcher
 from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
-M = TypeVar("M", bound=Message)
 _RETRY_PAUSE_S = 0.3
-_STORAGE_PAUSE_S = 0.5
-_LEDGER_S = 30.0
-"""How long a turn waits for a ledger that is away: long enough for it to be restarted more than once."""
-_LOST = "The outcome of this call is unknown: the assistant was restarted meanwhile, and it is not run twice."
 
 
 class Tokens(Protocol):
@@ -90,13 +74,12 @@ class TurnRun:
     ) -> None:
         self.turn, self.claim, self.machine = turn, claim, machine
         self._bus, self._config, self._backends, self._tools, self._tokens = bus, config, backends, tools, tokens
+        self._journal = TurnJournal(bus, turn, claim.fence, claim.steps, self.stop)
+        self._rounds = ToolRounds(turn, config=config, tools=tools, machine=machine, journal=self._journal)
         self.n = -1
         self.draining = False
         self.thinking = ""
         self.answer = ""
-        self.calls: list[ToolRecord] = []
-        self._steps = list(claim.steps)
-        self._seen: Counter[str] = Counter()
         self._started = monotonic()
         self._first_s: float | None = None
         self._model = ""
@@ -104,23 +87,30 @@ class TurnRun:
         self._prompt_tokens: int | None = None
         self._answer_tokens: int | None = None
         self._left_out = 0
-        self._saved_text = ("", "")
-        self._saving: list[asyncio.Task[None]] = []
         self._work: asyncio.Task[TurnEnd] | None = None
         self._why_stopped = ""
+
+    @property
+    def calls(self) -> list[ToolRecord]:
+        """The tool calls so far, in request order."""
+        return self._rounds.calls
 
     # ------------------------------------------------------------------ life
 
     async def run(self) -> None:
         """Answer, commit the end, and tell it. Journals meanwhile, which renews the lease."""
         self._work = asyncio.create_task(self._bounded(), name=f"answer {self.turn.query_id}")
-        journal = self._bus.spawn(self._journal(), name=f"journal {self.turn.query_id}")
+        keep = self._journal.keep(self._said, self._config.journal_s)
+        journal = self._bus.spawn(keep, name=f"journal {self.turn.query_id}")
         try:
             end = await self._end()
         finally:
             journal.cancel()
         if end is not None:
             await self._commit(end)
+
+    def _said(self) -> Said:
+        return Said(self.n, self.thinking, self.answer)
 
     def stop(self, why: str) -> None:
         """End the work: `cancelled` (by the user), `lost` (the turn is somebody else's) or `released` (we drain)."""
@@ -155,7 +145,7 @@ class TurnRun:
             return self._figures(status="cancelled", finish_reason="cancelled", reason="Stopped.")
         if self._why_stopped == "released":
             with contextlib.suppress(RequestFailed, RequestTimeout):
-                await self._save()
+                await self._journal.save(self._said())
                 await self._bus.request(ReleaseTurn(fence=self.claim.fence), Done, turn=self.turn, timeout_s=2)
         return None
 
@@ -183,7 +173,7 @@ class TurnRun:
     async def _commit(self, end: TurnEnd) -> None:
         """Save the end, however long the ledger is away within reason, and tell it only then."""
         try:
-            await self._save_surely(FinishTurn(fence=self.claim.fence, end=end), Done)
+            await self._journal.surely(FinishTurn(fence=self.claim.fence, end=end), Done)
         except (RequestTimeout, RequestFailed) as error:
             log.warning("end_not_saved", query_id=self.turn.query_id, reason=str(error))
             return  # the ledger offers the turn again, or somebody else has it
@@ -191,72 +181,6 @@ class TurnRun:
             self.machine.do(Action.FINISH)
         self._bus.publish(ResponseGeneration(query=self.claim.query, end=end), turn=self.turn)
         self._bus.publish(AnswerDialog(query=self.claim.query, answer=end.answer), turn=self.turn)
-
-    # ------------------------------------------------------------------ journal
-
-    async def _journal(self) -> None:
-        while True:
-            await asyncio.sleep(self._config.journal_s)
-            try:
-                if (await self._save()).cancelled:
-                    self.stop("cancelled")
-            except RequestTimeout:
-                log.warning("ledger_silent", query_id=self.turn.query_id)
-            except RequestFailed as error:
-                if error.code in ("conflict", "ended", "not_found"):
-                    self.stop("lost")
-
-    async def _save(self) -> TurnHeld:
-        thinking, answer = self.thinking, self.answer
-        entry = JournalTurn(
-            fence=self.claim.fence,
-            n=self.n,
-            thinking=thinking if thinking != self._saved_text[0] else None,
-            answer=answer if answer != self._saved_text[1] else None,
-        )
-        held = await self._bus.request(entry, TurnHeld, turn=self.turn, timeout_s=2)
-        self._saved_text = (thinking, answer)
-        return held
-
-    async def _save_surely(self, message: Message, expect: type[M]) -> M:
-        """Ask the ledger, and wait while it is away or its disk is full.
-
-        Raises:
-            RequestTimeout: It was away for too long.
-            RequestFailed: It refused, or could not save for too long.
-        """
-        deadline = monotonic() + _LEDGER_S
-        while True:
-            try:
-                return await self._bus.request(message, expect, turn=self.turn, timeout_s=_LEDGER_S)
-            except RequestFailed as error:
-                if error.code != "storage" or monotonic() > deadline:
-                    raise
-                await asyncio.sleep(_STORAGE_PAUSE_S)
-
-    def _journal_step(self, kind: str, calls: list[ToolRecord], text: str = "") -> None:
-        """Save a step while the next one begins; `_saved` waits for it. Steps reach the ledger in order."""
-        step = Step(n=len(self._steps), kind=kind, text=text, calls=calls)
-        self._steps.append(step)
-        self._saving.append(self._bus.spawn(self._save_step(step), name=f"step {self.turn.query_id}"))
-
-    async def _saved(self) -> None:
-        """Wait until all steps are saved."""
-        saving, self._saving = self._saving, []
-        for task in saving:
-            await task
-
-    async def _save_step(self, step: Step) -> None:
-        entry = JournalStep(fence=self.claim.fence, step=step)
-        try:
-            held = await self._save_surely(entry, TurnHeld)
-        except RequestFailed as error:
-            self.stop("lost")
-            raise RoundFailed("conflict", str(error)) from error
-        except RequestTimeout as error:
-            raise RoundFailed("ledger_silent", "The turn could not be saved; nothing more is done.") from error
-        if held.cancelled:
-            self.stop("cancelled")
 
     # ------------------------------------------------------------------ the work
 
@@ -268,14 +192,16 @@ class TurnRun:
         """Rounds of the model and its tools until it answers."""
         if self._backends.info.kind == "none":
             await self._backends.refresh()
-        await self._finish_resumed_calls()
+        await self._rounds.resume()
         for iteration in range(self._config.max_tool_iterations + 1):
-            last = iteration == self._config.max_tool_iterations or self._repeats()
+            last = iteration == self._config.max_tool_iterations or self._rounds.repeats()
             done = await self._round(with_tools=not last)
-            await self._saved()
+            await self._journal.saved()
             if not done.calls or last:
                 return self._answered(done)
-            await self._run_calls(done)
+            if self.answer and not self.answer.endswith("\n"):
+                self._told(Piece("answer", "\n\n"))
+            await self._rounds.run(done)
         raise AssertionError("unreachable: the last round returns")
 
     def _answered(self, done: Round) -> TurnEnd:
@@ -343,7 +269,7 @@ class TurnRun:
                 system=self._config.system_prompt,
                 history=self.claim.history,
                 query=self.claim.query,
-                steps=self._steps,
+                steps=self._journal.steps,
                 tools=tools,
                 limit=self._config.num_ctx - self._config.answer_tokens,
                 bytes_per_token=self._tokens.bytes_per_token(model),
@@ -374,76 +300,6 @@ class TurnRun:
         self.thinking += piece.text
         thought = Thinking(text=piece.text, attempt=self.claim.attempt, n=self.n, retract=piece.retract)
         self._bus.publish(thought, turn=self.turn)
-
-    # ------------------------------------------------------------------ tools
-
-    async def _run_calls(self, done: Round) -> None:
-        """All calls of one model message side by side, their results in request order."""
-        self.machine.do(Action.DISPATCH_TOOL)
-        calls = [
-            ToolRecord(call_id=f"{self.turn.query_id}-{len(self._steps)}-{index}", tool=name, args=_as_args(arguments))
-            for index, (name, arguments) in enumerate(done.calls)
-        ]
-        self._journal_step("round", calls, done.text)
-        self.calls.extend(calls)
-        self._seen.update(_call_key(call) for call in calls)
-        if self.answer and not self.answer.endswith("\n"):
-            self._told(Piece("answer", "\n\n"))
-        if not self._harmless(calls):
-            await self._saved()  # or a restart would run them twice
-        self.machine.do(Action.AWAIT_RESULT)
-        await self._collect(calls, [arguments for _, arguments in done.calls])
-
-    def _harmless(self, calls: list[ToolRecord]) -> bool:
-        """Whether each of these calls may run twice."""
-        schemas = [self._tools.registry.get(call.tool) for call in calls]
-        return all(schema is None or schema.policies.idempotent for schema in schemas)
-
-    async def _collect(self, calls: list[ToolRecord], arguments: list[Any]) -> None:
-        run = self._tools.run
-        async with asyncio.TaskGroup() as group:
-            pairs = zip(calls, arguments, strict=True)
-            tasks = [group.create_task(run(c.tool, given, c.call_id, self.turn)) for c, given in pairs]
-        ended = [task.result() for task in tasks]
-        for record in ended:
-            self._replace(record)
-        self._journal_step("result", ended)
-        late = any(record.outcome == "timeout" for record in ended)
-        self.machine.do(Action.TOOL_TIMEOUT if late else Action.TOOL_RESULT)
-
-    def _replace(self, record: ToolRecord) -> None:
-        self.calls = [record if known.call_id == record.call_id else known for known in self.calls]
-
-    def _repeats(self) -> bool:
-        return any(count >= self._config.max_identical_calls for count in self._seen.values())
-
-    async def _finish_resumed_calls(self) -> None:
-        """After a restart: results that were saved count; a call without one runs again only if that is harmless."""
-        for step in self._steps:
-            self.calls.extend(step.calls if step.kind == "round" else [])
-            for record in step.calls if step.kind == "result" else []:
-                self._replace(record)
-        if not self._steps or self._steps[-1].kind != "round":
-            return
-        self.machine.do(Action.DISPATCH_TOOL)
-        self.machine.do(Action.AWAIT_RESULT)
-        calls = self._steps[-1].calls
-        if self._harmless(calls):
-            await self._collect(calls, [call.args for call in calls])
-            return
-        lost = [ToolRecord(call_id=c.call_id, tool=c.tool, args=c.args, outcome="crashed", result=_LOST) for c in calls]
-        for record in lost:
-            self._replace(record)
-        self._journal_step("result", lost)
-        self.machine.do(Action.TOOL_RESULT)
-
-
-def _as_args(arguments: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
-
-
-def _call_key(call: ToolRecord) -> str:
-    return f"{call.tool} {json.dumps(call.args, sort_keys=True)}"
 
 
 def _why_empty(done: Round) -> str:
