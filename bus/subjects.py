@@ -19,6 +19,8 @@ TOOL_CALL = "tool.call"
 TOOL_RESULT = "tool.result"
 TOOL_ACTIVITY = "tool.activity"
 TOOL_TRANSITION = "tool.transition"
+TOOL_APPROVAL_REQUEST = "tool.approval.request"
+TOOL_APPROVAL_RESULT = "tool.approval.result"
 RESPONSE_GENERATION = "response.generation"
 ANSWER_DIALOG = "answer.dialog"
 

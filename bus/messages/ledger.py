@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from msgspec import Struct
 
 from bus import subjects
+from bus.messages.approval import ApprovalInfo
 from bus.messages.base import Message, about
 
 
@@ -25,6 +26,8 @@ class ToolRecord(Struct, frozen=True, kw_only=True):
     sources: Annotated[list[dict[str, Any]], about("Each {title, url}.")] = []
     seconds: Annotated[float, about("How long it took.")] = 0.0
     untrusted: Annotated[bool, about("Whether the result is content from outside: data, never instructions.")] = False
+    approval: Annotated[str, about("The approval that it needs; empty for none.")] = ""
+    pid: Annotated[int, about("The process that it was sent to: that one runs it once, however often it is sent.")] = 0
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -167,11 +170,12 @@ class TurnInfo(Struct, frozen=True, kw_only=True):
     session_id: Annotated[str, about("Its conversation.")]
     query: Annotated[str, about("The question.")]
     created_at: Annotated[str, about("ISO 8601.")]
-    status: Annotated[str, about("received, claimed, answered, failed or cancelled.")]
+    status: Annotated[str, about("received, claimed, waiting (for an approval), answered, failed or cancelled.")]
     position: Annotated[int, about("For an open turn: how many turns come before it.")] = 0
     attempt: Annotated[int, about("The last attempt; 0 before the first.")] = 0
     n: Annotated[int, about("The last journalled chunk number; -1 for none.")] = -1
     end: Annotated[TurnEnd, about("Its end; for an open turn what is journalled so far.")]
+    approvals: Annotated[list[ApprovalInfo], about("For an open turn: what its user was asked, oldest first.")] = []
 
 
 class CreateSession(Message, frozen=True):

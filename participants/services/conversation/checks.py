@@ -5,6 +5,7 @@ from __future__ import annotations
 from bus import envelope as wire
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
+from bus.messages.approval import OpenApproval
 from bus.messages.ledger import ClaimTurn, TurnEnd
 from bus.messages.query import SubmitTurn
 from participants.services.conversation.config import ConversationConfig
@@ -14,6 +15,8 @@ from participants.services.conversation.transitions import ENDS
 _ID_CHARS = 200
 _NAME_CHARS = 200
 _ATTACHMENTS_BYTES = 100_000
+_APPROVAL_ID_CHARS = 500
+_APPROVAL_BYTES = 200_000
 
 
 def no_session(session_id: str) -> RequestFailed:
@@ -121,6 +124,18 @@ def end(value: TurnEnd) -> None:
     """
     if value.status not in ENDS:
         raise RequestFailed("bad_request", f"status must be answered, failed or cancelled, not {value.status[:50]!r}.")
+
+
+def approval(message: OpenApproval) -> None:
+    """Refuse what no user could be asked.
+
+    Raises:
+        RequestFailed: `bad_request`.
+    """
+    if not message.approval_id or len(message.approval_id) > _APPROVAL_ID_CHARS:
+        raise RequestFailed("bad_request", f"approval_id must have 1 to {_APPROVAL_ID_CHARS} characters.")
+    if len(wire.encode_payload(message)) > _APPROVAL_BYTES:
+        raise RequestFailed("bad_request", "The arguments are too long for somebody to read and approve them.")
 
 
 def title(text: str) -> str:

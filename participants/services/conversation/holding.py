@@ -55,14 +55,14 @@ class Holding:
 
     def journal(self, message: JournalTurn, request: Envelope) -> TurnHeld:
         """Save the text so far."""
-        turn = self._held_turn(request, message.fence)
+        turn = self.held_turn(request, message.fence)
         if message.answer is not None or message.thinking is not None:
             self._store.journal(turn, message.n, message.answer, message.thinking)
         return TurnHeld(cancelled=turn.cancelled)
 
     def step(self, message: JournalStep, request: Envelope) -> TurnHeld:
         """Save a step."""
-        turn = self._held_turn(request, message.fence)
+        turn = self.held_turn(request, message.fence)
         self._store.step(request.query_id, message.step)
         return TurnHeld(cancelled=turn.cancelled)
 
@@ -74,7 +74,7 @@ class Holding:
             if saved.fence == message.fence:
                 return Done()
             raise checks.over(request.query_id, "ended")
-        self._keeper.finish(self._held_turn(request, message.fence), message.end)
+        self._keeper.finish(self.held_turn(request, message.fence), message.end)
         return Done()
 
     def release(self, message: ReleaseTurn, request: Envelope) -> Done:
@@ -89,7 +89,7 @@ class Holding:
         self._keeper.settle(request.query_id, now)
         return Done()
 
-    def _held_turn(self, request: Envelope, fence: int) -> OpenTurn:
+    def held_turn(self, request: Envelope, fence: int) -> OpenTurn:
         """The turn, with its lease renewed: its holder lives, also where its text cannot be saved now."""
         turn = ledger.held(self._open_turn(request, "conflict"), fence)
         turn = ledger.renewed(turn, self._keeper.now, self._rules())

@@ -7,6 +7,7 @@ timer, set to the next deadline; with no open turn there is none.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 import structlog
@@ -48,6 +49,8 @@ class Keeper:
         self._wake_at = NEVER
         self._tidy: asyncio.TimerHandle | None = None
         self._taken_at_once: int | None = None
+        self.expire: Callable[[OpenTurn, float], None] = lambda _turn, _now: None
+        """Called with a turn that has requests for approval which nobody answered in time."""
 
     @property
     def most_active(self) -> int:
@@ -76,6 +79,9 @@ class Keeper:
         now = self.now
         turns = {turn.ref.query_id: turn for turn in self._store.open_turns()}
         held = {key: replace(t, active=t.attempt > 0, told=t.attempt > 0) for key, t in turns.items()}
+        wall = time.time()
+        for asked in [asked for asked in self._store.approvals.open() if asked.query_id in held]:
+            held[asked.query_id] = ledger.asked(held[asked.query_id], asked.approval_id, now + asked.expires_at - wall)
         for query_id in ledger.to_start(held, self.most_active):
             held[query_id] = replace(ledger.start(held[query_id], now, self._rules()), told=True)
         self.turns = held
@@ -233,6 +239,8 @@ class Keeper:
         elif what is Due.STOP_AGAIN:
             self.ask_to_stop(turn)
             self.put(ledger.told_to_stop(turn, now, rules))
+        elif what is Due.EXPIRE:
+            self.expire(turn, now)
         elif what is Due.END_STOPPED:
             self.end_stopped(turn)
         elif what is Due.GIVE_UP:

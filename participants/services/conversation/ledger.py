@@ -7,7 +7,7 @@ seconds; none is stored, so that leases and deadlines are counted anew after a r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from bus.envelope import TurnRef
 from bus.errors import RequestFailed
 from participants.services.conversation.config import ConversationConfig
-from participants.services.conversation.states import Action, State
+from participants.services.conversation.states import HELD, Action, State
 from participants.services.conversation.transitions import after
 
 NEVER = math.inf
@@ -59,6 +59,8 @@ class OpenTurn(Struct, frozen=True, kw_only=True):
     """When it is offered, or its stop is announced, again."""
     limit_at: float = NEVER
     """When the ledger ends it: nobody claimed it, or its holder does not stop."""
+    asks: Mapping[str, float] = {}
+    """Open requests for approval, and when each expires."""
 
 
 Turns = Mapping[str, OpenTurn]
@@ -71,6 +73,7 @@ class Due(StrEnum):
     OFFER = "offer"
     LAPSE = "lapse"
     STOP_AGAIN = "stop again"
+    EXPIRE = "expire"
     GIVE_UP = "give up"
     END_STOPPED = "end stopped"
 
@@ -84,8 +87,11 @@ def conflict(turn: OpenTurn) -> RequestFailed:
 
 
 def to_start(turns: Turns, max_active: int) -> list[str]:
-    """Which turns start now: of each session the first, in the order of acceptance, while there is room."""
-    room = max_active - sum(turn.active for turn in turns.values())
+    """Which turns start now: of each session the first, in the order of acceptance, while there is room.
+
+    One that waits for its user takes no room.
+    """
+    room = max_active - sum(turn.active and turn.state is not State.WAITING for turn in turns.values())
     if room <= 0:
         return []
     heads = [turn for turn in _heads(turns) if not turn.active]
@@ -148,7 +154,7 @@ def claim(turn: OpenTurn, holder: Holder, now: float, rules: ConversationConfig)
         raise RequestFailed("waiting", f"Turn {turn.ref.query_id!r} waits for others before it.")
     if turn.holder is not None and turn.holder.boot == holder.boot:
         return renewed(turn, now, rules)
-    if turn.state is State.CLAIMED:
+    if turn.state in HELD:
         raise RequestFailed("conflict", f"Turn {turn.ref.query_id!r} is being answered by another process.")
     taken = replace(
         turn,
@@ -166,7 +172,9 @@ def claim(turn: OpenTurn, holder: Holder, now: float, rules: ConversationConfig)
 def renewed(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn:
     """Its holder gave a sign of life. One that was thought dead goes on, as nobody took its turn meanwhile."""
     if turn.state is State.RECEIVED:
-        turn = replace(turn, state=after(turn.state, Action.RESUME), say_at=NEVER, limit_at=NEVER)
+        state = after(turn.state, Action.RESUME)
+        state = after(state, Action.WAIT) if turn.asks else state
+        turn = replace(turn, state=state, say_at=NEVER, limit_at=NEVER)
     return replace(turn, lease_until=now + rules.lease_s)
 
 
@@ -183,7 +191,7 @@ def held(turn: OpenTurn, fence: int) -> OpenTurn:
 
 def released(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn:
     """Its holder hands it back; that costs it no try. Who has it back already has no right to it any more."""
-    if turn.state is State.CLAIMED:
+    if turn.state in HELD:
         turn = replace(turn, state=after(turn.state, Action.RELEASE))
     back = replace(turn, holder=None, tries=max(0, turn.tries - 1), lease_until=NEVER)
     return start(back, now, rules)
@@ -191,10 +199,28 @@ def released(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn:
 
 def lapsed(turn: OpenTurn, now: float, rules: ConversationConfig, *, dead: bool) -> OpenTurn:
     """Its holder is silent, or dead for certain: then it can not come back."""
-    if turn.state is State.CLAIMED:
+    if turn.state in HELD:
         turn = replace(turn, state=after(turn.state, Action.LAPSE))
     turn = replace(turn, holder=None if dead else turn.holder, lease_until=NEVER)
     return start(turn, now, rules)
+
+
+def asked(turn: OpenTurn, approval_id: str, until: float) -> OpenTurn:
+    """Its holder asks the user, and has until then to get an answer."""
+    state = after(turn.state, Action.WAIT) if turn.state is State.CLAIMED else turn.state
+    return replace(turn, state=state, asks={**turn.asks, approval_id: until})
+
+
+def answered(turn: OpenTurn, approval_ids: Collection[str]) -> OpenTurn:
+    """These requests are open no longer."""
+    asks = {key: until for key, until in turn.asks.items() if key not in approval_ids}
+    over = turn.state is State.WAITING and not asks
+    return replace(turn, state=after(turn.state, Action.PROCEED) if over else turn.state, asks=asks)
+
+
+def late(turn: OpenTurn, now: float) -> list[str]:
+    """The requests that nobody answered in time."""
+    return [approval_id for approval_id, until in turn.asks.items() if now >= until]
 
 
 def stopping(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn:
@@ -223,7 +249,7 @@ def recounted(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn
 
 def unheard(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn:
     """We were busy ourselves while its lease ran out: the holder may have spoken."""
-    return replace(turn, lease_until=now + rules.lease_s) if turn.state is State.CLAIMED else turn
+    return replace(turn, lease_until=now + rules.lease_s) if turn.state in HELD else turn
 
 
 def postponed(turn: OpenTurn, until: float) -> OpenTurn:
@@ -233,6 +259,7 @@ def postponed(turn: OpenTurn, until: float) -> OpenTurn:
         lease_until=max(turn.lease_until, until),
         say_at=max(turn.say_at, until),
         limit_at=max(turn.limit_at, until),
+        asks={approval_id: max(end, until) for approval_id, end in turn.asks.items()},
     )
 
 
@@ -241,7 +268,9 @@ def postponed(turn: OpenTurn, until: float) -> OpenTurn:
 
 def due(turn: OpenTurn, now: float, rules: ConversationConfig) -> Due:
     """What has to be done for `turn` at `now`."""
-    if turn.state is State.CLAIMED:
+    if late(turn, now):
+        return Due.EXPIRE
+    if turn.state in HELD:
         return _due_claimed(turn, now)
     if not turn.active:
         return Due.NOTHING
@@ -262,7 +291,7 @@ def _due_claimed(turn: OpenTurn, now: float) -> Due:
 
 def next_due(turns: Iterable[OpenTurn]) -> float:
     """When something is due next; NEVER where nothing is."""
-    return min((min(t.lease_until, t.say_at, t.limit_at) for t in turns), default=NEVER)
+    return min((min(t.lease_until, t.say_at, t.limit_at, *t.asks.values()) for t in turns), default=NEVER)
 
 
 def is_of(holder: Holder | None, name: str, pid: int) -> bool:

@@ -48,6 +48,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         ) WITHOUT ROWID""",
     ),
     search.MIGRATION,
+    (
+        # Times are Unix time. fence: the claim that took what was approved.
+        """CREATE TABLE approvals (
+            seq INTEGER PRIMARY KEY, approval_id TEXT NOT NULL UNIQUE, query_id TEXT NOT NULL, call_id TEXT NOT NULL,
+            tool TEXT NOT NULL, args BLOB NOT NULL, reason TEXT NOT NULL, opened_at REAL NOT NULL,
+            expires_at REAL NOT NULL, state TEXT NOT NULL, fence INTEGER NOT NULL
+        )""",
+        "CREATE INDEX approvals_by_turn ON approvals (query_id)",
+        "CREATE INDEX approvals_open ON approvals (seq) WHERE state = 'open'",
+        "DROP INDEX turns_open",
+        "CREATE INDEX turns_open ON turns (seq) WHERE state IN ('received', 'claimed', 'waiting')",
+    ),
 )
 
 

@@ -18,6 +18,7 @@ from bus import paths
 from bus.config import Section
 from bus.envelope import Envelope
 from bus.errors import RequestFailed, RequestTimeout
+from bus.messages.approval import DecideApproval, GetApproval, OpenApproval, TakeApproval
 from bus.messages.base import Message
 from bus.messages.control import OpsProcess, Presence, PresenceRequest
 from bus.messages.generation import GeneratorStatus, GetStatus
@@ -37,6 +38,7 @@ from bus.messages.ledger import (
 )
 from bus.messages.query import CancelTurn, SubmitTurn
 from participants.services.base import BaseService
+from participants.services.conversation.approvals import Approvals
 from participants.services.conversation.asking import Asking
 from participants.services.conversation.config import ConversationConfig
 from participants.services.conversation.errors import SchemaTooNew, StorageError
@@ -74,6 +76,7 @@ class ConversationService(BaseService):
         self._asking = Asking(self.store, self.keeper, lambda: self.config)
         self._holding = Holding(self.store, self.keeper, lambda: self.config)
         self._sessions = SessionRequests(self.store, self.keeper, self.bus)
+        self._approvals = Approvals(self.store, self.keeper, self._holding, self.bus, lambda: self.config)
         self._closed = False
         self._unusable: StorageError | None = None
         self._open_again_at = 0.0
@@ -122,6 +125,10 @@ class ConversationService(BaseService):
         self._answer(JournalStep, self._holding.step)
         self._answer(FinishTurn, self._holding.finish)
         self._answer(ReleaseTurn, self._holding.release)
+        self._answer(OpenApproval, self._approvals.open)
+        self._answer(TakeApproval, self._approvals.take)
+        self._answer(DecideApproval, self._approvals.decide)
+        self._answer(GetApproval, self._approvals.get)
         self._answer(CreateSession, self._sessions.create)
         self._answer(GetSession, self._sessions.get)
         self._answer(ListSessions, self._sessions.list_)

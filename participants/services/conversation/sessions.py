@@ -121,7 +121,11 @@ class SessionRequests:
         if running is None:
             return views.ended(saved)
         return views.open_turn(
-            running, self._keeper.position(query_id), self._store.draft(query_id), self._store.steps(query_id)
+            running,
+            self._keeper.position(query_id),
+            self._store.draft(query_id),
+            self._store.steps(query_id),
+            self._store.approvals.of_turn(query_id),
         )
 
     @property

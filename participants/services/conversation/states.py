@@ -10,6 +10,8 @@ class State(StrEnum):
 
     RECEIVED = "received"
     CLAIMED = "claimed"
+    WAITING = "waiting"
+    """Claimed, and its user is asked whether a tool may act."""
     ANSWERED = "answered"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -26,9 +28,15 @@ class Action(StrEnum):
     """Its holder is silent or dead."""
     RELEASE = "release"
     """Its holder hands it back."""
+    WAIT = "wait"
+    """Its holder asks the user for an approval."""
+    PROCEED = "proceed"
+    """Nothing that the user was asked is open any more."""
     ANSWER = "answer"
     FAIL = "fail"
     CANCEL = "cancel"
 
 
-OPEN = frozenset({State.RECEIVED, State.CLAIMED})
+HELD = frozenset({State.CLAIMED, State.WAITING})
+"""Somebody has it."""
+OPEN = frozenset({State.RECEIVED, *HELD})

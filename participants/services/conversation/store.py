@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from bus.envelope import TurnRef
 from bus.messages.ledger import PastTurn, Step, TurnEnd, TurnHit
 from participants.services.conversation import search
+from participants.services.conversation.approval_rows import ApprovalRows
 from participants.services.conversation.database import Database
 from participants.services.conversation.ledger import Holder, OpenTurn
 from participants.services.conversation.schema import MIGRATIONS
@@ -69,6 +70,7 @@ class Store(Database):
 
     def __init__(self, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
         super().__init__(path, migrations)
+        self.approvals = ApprovalRows(self)
 
     # ------------------------------------------------------------------ sessions
 
@@ -103,8 +105,8 @@ class Store(Database):
         turns = "(SELECT query_id FROM turns WHERE session_id = ?)"
         with self.write(durable=True) as db:
             search.drop(db, session_id)
-            db.execute(f"DELETE FROM steps WHERE query_id IN {turns}", (session_id,))
-            db.execute(f"DELETE FROM drafts WHERE query_id IN {turns}", (session_id,))
+            for table in ("steps", "drafts", "approvals"):
+                db.execute(f"DELETE FROM {table} WHERE query_id IN {turns}", (session_id,))
             db.execute("DELETE FROM turns WHERE session_id = ?", (session_id,))
             db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
 
@@ -135,7 +137,7 @@ class Store(Database):
 
     def open_turns(self) -> list[OpenTurn]:
         """All turns without an end, in the order of acceptance."""
-        sql = f"SELECT {_OPEN} FROM turns WHERE state IN ('received', 'claimed') ORDER BY seq"
+        sql = f"SELECT {_OPEN} FROM turns WHERE state IN ('received', 'claimed', 'waiting') ORDER BY seq"
         with self.read() as db:
             return [_open(row) for row in db.execute(sql).fetchall()]
 
@@ -221,6 +223,7 @@ class Store(Database):
             )
             search.add(db, query_id)
             db.execute("DELETE FROM drafts WHERE query_id = ?", (query_id,))
+            db.execute("UPDATE approvals SET state = 'void' WHERE query_id = ? AND state = 'open'", (query_id,))
             db.execute("UPDATE sessions SET updated_at = ? WHERE session_id = ?", (now, turn.ref.session_id))
 
     # ------------------------------------------------------------------ the journal

@@ -8,12 +8,19 @@ from participants.state_machine import InvalidTransition
 TRANSITIONS = {
     (State.RECEIVED, Action.CLAIM): State.CLAIMED,
     (State.RECEIVED, Action.RESUME): State.CLAIMED,
+    (State.CLAIMED, Action.WAIT): State.WAITING,
+    (State.WAITING, Action.PROCEED): State.CLAIMED,
     (State.CLAIMED, Action.LAPSE): State.RECEIVED,
+    (State.WAITING, Action.LAPSE): State.RECEIVED,
     (State.CLAIMED, Action.RELEASE): State.RECEIVED,
+    (State.WAITING, Action.RELEASE): State.RECEIVED,
     (State.CLAIMED, Action.ANSWER): State.ANSWERED,
+    (State.WAITING, Action.ANSWER): State.ANSWERED,
     (State.CLAIMED, Action.FAIL): State.FAILED,
+    (State.WAITING, Action.FAIL): State.FAILED,
     (State.RECEIVED, Action.FAIL): State.FAILED,
     (State.CLAIMED, Action.CANCEL): State.CANCELLED,
+    (State.WAITING, Action.CANCEL): State.CANCELLED,
     (State.RECEIVED, Action.CANCEL): State.CANCELLED,
 }
 

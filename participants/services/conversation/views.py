@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
 from bus import envelope as wire
 from bus.messages.ledger import SessionInfo, Step, TurnEnd, TurnInfo
 from participants.services.conversation import texts
+from participants.services.conversation.approval_rows import SavedApproval
 from participants.services.conversation.ledger import OpenTurn
 from participants.services.conversation.store import SavedSession, SavedTurn
 from participants.services.conversation.texts import Draft
@@ -40,7 +41,9 @@ def ended(saved: SavedTurn) -> TurnInfo:
     )
 
 
-def open_turn(turn: OpenTurn, position: int, draft: Draft, steps: Iterable[Step]) -> TurnInfo:
+def open_turn(
+    turn: OpenTurn, position: int, draft: Draft, steps: Iterable[Step], approvals: Sequence[SavedApproval] = ()
+) -> TurnInfo:
     """An open turn with what is journalled; `attempt` is the one that the text is of."""
     return TurnInfo(
         query_id=turn.ref.query_id,
@@ -52,6 +55,7 @@ def open_turn(turn: OpenTurn, position: int, draft: Draft, steps: Iterable[Step]
         attempt=draft.attempt or turn.attempt,
         n=draft.n,
         end=texts.so_far(turn.state, draft, steps),
+        approvals=[approval.info for approval in approvals],
     )
 
 

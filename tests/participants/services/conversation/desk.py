@@ -11,6 +11,7 @@ from bus.client import BusClient
 from bus.config import SystemConfig
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
+from bus.messages.approval import ApprovalRequest, ApprovalResult
 from bus.messages.base import Message
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, CancelGeneration, ResponseGeneration
@@ -34,6 +35,16 @@ RULES = ConversationConfig(
 )
 """Long times, so that only the clock of a test makes something due."""
 _STEP_S = 10
+_HEARD: tuple[type[Message], ...] = (
+    QueryReceived,
+    TurnQueued,
+    SessionChanged,
+    ResponseGeneration,
+    AnswerDialog,
+    CancelGeneration,
+    ApprovalRequest,
+    ApprovalResult,
+)
 
 
 class Clock:
@@ -70,7 +81,7 @@ class Desk:
     async def open(self, rules: ConversationConfig = RULES) -> None:
         """Start the ledger."""
         self.asker: BusClient = await self.bus.client("asker")
-        for kind in (QueryReceived, TurnQueued, SessionChanged, ResponseGeneration, AnswerDialog, CancelGeneration):
+        for kind in _HEARD:
             self.asker.on(kind, lambda message, envelope: self.heard.append((message, envelope)))
         self.service = ConversationService(rules, self.bus.make("conversation"), SystemConfig(id="system"))
         self._run = asyncio.create_task(self.service.run())

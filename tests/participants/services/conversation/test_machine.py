@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from bus.envelope import TurnRef
 from bus.errors import RequestFailed
+from bus.messages.approval import Approval, DecideApproval, GetApproval, OpenApproval, TakeApproval
 from bus.messages.base import Message
 from bus.messages.control import Done, OpsProcess
 from bus.messages.ledger import (
@@ -67,6 +68,9 @@ class Ledger(RuleBasedStateMachine):
         self.claims: dict[str, tuple[str, int]] = {}
         self.fences: dict[tuple[str, int], str] = {}
         self.ended: dict[str, TurnEnd] = {}
+        self.asked: dict[str, str] = {}
+        self.decided: dict[str, str] = {}
+        self.taken: dict[str, int] = {}
         self.run(self._open())
 
     async def _open(self) -> None:
@@ -218,6 +222,53 @@ class Ledger(RuleBasedStateMachine):
             for query_id in gone & names.keys():
                 del names[query_id]
         self.fences = {key: holder for key, holder in self.fences.items() if key[0] not in gone}
+        self.asked = {name: query_id for name, query_id in self.asked.items() if query_id not in gone}
+
+    # ------------------------------------------------------------------ approvals
+
+    @precondition(lambda self: self.claims)
+    @rule(data=st.data(), crash=CRASH, call=st.sampled_from(["c1", "c2"]))
+    def ask_the_user(self, data: st.DataObject, crash: str, call: str) -> None:
+        query_id = self._pick(data, self.claims)
+        ask = OpenApproval(
+            fence=self.claims[query_id][1], approval_id=f"{query_id}-{call}", call_id=call, tool="rm", args={}
+        )
+        answer = self.run(self._ask(ask, self.accepted[query_id], crash))
+        if isinstance(answer, Approval):
+            self.asked[ask.approval_id] = query_id
+            self._stands(answer)
+        else:
+            assert answer in ("conflict", "ended")
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data(), crash=CRASH, approved=st.booleans())
+    def decide(self, data: st.DataObject, crash: str, approved: bool) -> None:
+        approval_id = self._pick(data, self.asked)
+        message = DecideApproval(approval_id=approval_id, approved=approved)
+        answer = self.run(self._ask(message, TurnRef("", "ann"), crash))
+        assert isinstance(answer, Approval)
+        assert answer.approval.state != "open"
+        self._stands(answer)
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data(), crash=CRASH)
+    def take(self, data: st.DataObject, crash: str) -> None:
+        approval_id = self._pick(data, self.asked)
+        query_id = self.asked[approval_id]
+        fence = data.draw(st.sampled_from(sorted(f for name, f in self.fences if name == query_id)))
+        answer = self.run(self._ask(TakeApproval(fence=fence, approval_id=approval_id), self.accepted[query_id], crash))
+        if isinstance(answer, Done):
+            assert self.decided[approval_id] in ("approved", "taken")
+            assert self.taken.setdefault(approval_id, fence) == fence
+        else:
+            assert answer in ("not_approved", "conflict", "ended")
+
+    def _stands(self, answer: Approval) -> None:
+        """What was once decided stays so."""
+        name, state = answer.approval.approval_id, answer.approval.state
+        before = self.decided.get(name, "open")
+        assert before in ("open", state) or (before, state) == ("approved", "taken")
+        self.decided[name] = state
 
     @rule(holder=HOLDER)
     def holder_dies(self, holder: tuple[str, int]) -> None:
@@ -251,14 +302,17 @@ class Ledger(RuleBasedStateMachine):
             assert [turn.query_id for turn in got.turns] == query_ids
             states = [turn.status for turn in got.turns]
             opened = [state for state in states if state in OPEN]
-            assert "claimed" not in opened[1:]
+            assert not {"claimed", "waiting"} & set(opened[1:])
             claimed += opened[:1] == ["claimed"]
             for turn in got.turns:
                 known = self.ended.get(turn.query_id)
                 assert known is None or (turn.status, turn.end.answer) == (known.status, known.answer)
                 if turn.status not in OPEN:
                     self.ended[turn.query_id] = turn.end
-        assert claimed <= RULES.max_active
+        assert claimed <= RULES.max_active + len(self.asked)  # who waited goes on, whoever began meanwhile
+        for name in sorted(self.asked):
+            self._stands(await self.desk.ask(GetApproval(approval_id=name), Approval, TurnRef("", "ann")))
+            assert self.decided[name] != "open" or self.asked[name] not in self.ended
 
     async def _all_is_answered(self) -> None:
         """In the end, somebody who answers what he is offered gets everything done."""
