@@ -130,8 +130,8 @@ async def test_everything_is_there_after_a_kill_of_all(stage: Stage) -> None:
     await ledger.kill()
     await proxy.kill()
     await stage.start("bus.proxy")
-    await ready_ledger(stage, heard)
-    info = (await client.request(GetTurn(), Turn, turn=turn)).turn
+    await stage.start(LEDGER)  # its presence may come before we are connected again; a request is sent until answered
+    info = (await client.request(GetTurn(), Turn, turn=turn, timeout_s=LIMIT_S)).turn
     assert (info.status, info.n, info.end.answer) == ("claimed", 7, "Half")
     assert (await client.request(ClaimTurn(holder="me"), TurnClaimed, turn=turn)).fence == claim.fence
 
