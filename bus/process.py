@@ -10,6 +10,7 @@ import time
 from typing import IO
 
 from bus import paths
+from bus.command import local2
 from bus.errors import BusUnavailable
 
 _PARENT_POLL_S = 1.0
@@ -29,7 +30,7 @@ def take_lock(name: str) -> IO[str]:
         lock.seek(0)
         owner = lock.read().strip() or "another process"
         lock.close()
-        raise BusUnavailable(f"{name} already runs on this home ({owner}); stop it first: local2 down") from error
+        raise BusUnavailable(f"{name} already runs on this home ({owner}); stop it first: {local2('down')}") from error
     lock.truncate(0)
     lock.write(f"pid {os.getpid()}")
     lock.flush()

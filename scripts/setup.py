@@ -155,7 +155,12 @@ def install_project() -> None:
     if read(pth) != f"{ROOT}\n":
         pth.write_text(f"{ROOT}\n")
     script = VENV / "bin" / "local2"
-    text = '#!/bin/sh\nexec "$(dirname -- "$0")/python" -P -m gateway.cli "$@"\n'
+    text = (
+        "#!/bin/sh\n"
+        "# Where it is not on the PATH, hints name it as it was typed.\n"
+        '[ "$(command -v local2)" = "$0" ] || export LOCAL2_COMMAND="$0"\n'
+        'exec "$(dirname -- "$0")/python" -P -m gateway.cli "$@"\n'
+    )
     if read(script) != text:
         script.write_text(text)
         script.chmod(0o755)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from bus.command import local2
+
 _ABOUT = "LoCAL2: an AI assistant that runs on this machine, and nowhere else."
 _MORE = """\
 State is kept in $LOCAL2_HOME (default ~/.local2).
@@ -15,7 +17,7 @@ Exit codes: 0 fine, 1 failed, 2 bad arguments, 3 not running, 4 running with oth
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     top = argparse.ArgumentParser(
-        prog="local2", description=_ABOUT, epilog=_MORE, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog=local2(), description=_ABOUT, epilog=_MORE, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     _settings(top)
     commands = top.add_subparsers(
@@ -26,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("status", help="what runs, where, and which model answers")
     restart = commands.add_parser("restart", help="restart participants (also picks up new ones)")
     restart.add_argument("names", nargs="+", metavar="NAME", help="a participant, or all")
+    commands.add_parser("reload", help="take in new, changed and removed files of participants/, and changed yaml")
     logs = commands.add_parser("logs", help="show the participants' logs")
     logs.add_argument("name", nargs="?", metavar="NAME", help="a participant, or supervisord; without it: all")
     logs.add_argument("-f", "--follow", action="store_true", help="go on with what is written from now on")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from bus.command import local2
 from gateway.cli import console
 from gateway.stack import weights
 from gateway.stack.errors import ExitCode
@@ -23,7 +24,7 @@ def _list() -> int:
         console.row(
             choice, "installed" if found.installed else "-", "good" if found.installed else "dim", note + chosen
         )
-    console.say(f"They lie in {default.path.parent}. To install one: local2 models install CHOICE")
+    console.say(f"They lie in {default.path.parent}. To install one: {local2('models install CHOICE')}")
     return ExitCode.OK
 
 

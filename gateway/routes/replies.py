@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from bus.command import local2
 from bus.errors import ConfigError, EnvelopeError, RequestFailed, RequestTimeout
 from gateway.auth import BodyTooLarge, InvalidUser, principal
 from gateway.settings import UnknownSection
@@ -84,4 +85,5 @@ def _http(_request: Request, error: Exception) -> JSONResponse:
 
 
 def _fault(_request: Request, _error: Exception) -> JSONResponse:
-    return refusal(500, "internal", "Something went wrong in the gateway; its log says what: local2 logs gateway")
+    log = local2("logs gateway")
+    return refusal(500, "internal", f"Something went wrong in the gateway; its log says what: {log}")

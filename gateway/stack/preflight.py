@@ -8,6 +8,7 @@ import socket
 import sys
 from pathlib import Path
 
+from bus.command import local2
 from gateway.stack.errors import ExitCode, StackError
 from gateway.stack.settings import Place
 
@@ -47,14 +48,17 @@ def check_port(place: Place) -> None:
 
 def _port_words(port: int, error: OSError) -> tuple[str, str]:
     if error.errno == errno.EACCES:
-        return f"Port {port} may not be used without more rights.", "Choose one from 1024 up: local2 --web-port 7801"
+        return (
+            f"Port {port} may not be used without more rights.",
+            f"Choose one from 1024 up: {local2('--web-port 7801')}",
+        )
     if error.errno != errno.EADDRINUSE:
-        return f"Port {port} cannot be used: {error.strerror}.", "Choose another one: local2 --web-port 7801"
+        return f"Port {port} cannot be used: {error.strerror}.", f"Choose another one: {local2('--web-port 7801')}"
     who = listener(port)
     other = port + 1 if port < 65535 else port - 1
     return (
         f"Port {port} is taken{f' by {who}' if who else ''}.",
-        f"End that program, or choose another port: local2 --web-port {other}",
+        f"End that program, or choose another port: {local2(f'--web-port {other}')}",
     )
 
 

@@ -13,6 +13,7 @@ import httpx
 import ollama
 import structlog
 
+from bus.command import local2
 from bus.errors import Local2Error
 from bus.messages.control import Backend
 from bus.messages.generation import BackendInfo, ModelInfo, RoleInfo
@@ -83,7 +84,8 @@ class Backends:
                 self.models = await self._list(backend.url)
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError, Local2Error) as error:
             words = (
-                f"Neither Ollama nor the embedded model answers ({error}). See: local2 status, local2 logs model_server"
+                f"Neither Ollama nor the embedded model answers ({error}). "
+                f"See: {local2('status')}, {local2('logs', 'model_server')}"
             )
             self.info = BackendInfo(kind="none", state="unreachable", message=words)
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from bus.command import local2
 from bus.errors import Local2Error
 
 
@@ -30,7 +31,7 @@ _WORDS = {
     "SQLITE_CANTOPEN": "{path} cannot be opened: check that the folder exists and belongs to this user.",
     "SQLITE_CORRUPT": (
         "{path} is damaged; it was left as it is. Put a copy from {path.parent}/backups in its place, "
-        "or move it away to start with no conversations; then: local2 restart conversation"
+        "or move it away to start with no conversations; then: {restart}"
     ),
     "SQLITE_IOERR": "Reading or writing {path} failed: check the disk and its free space, then try again.",
 }
@@ -42,12 +43,12 @@ def storage_error(error: sqlite3.Error, path: Path) -> StorageError:
     name = getattr(error, "sqlite_errorname", None) or ""
     kind = "_".join(name.split("_")[:2])
     words = _WORDS.get(_SAME.get(kind, kind), "The conversations in {path} cannot be used: {error}")
-    return StorageError(words.format(path=path, error=error))
+    return StorageError(words.format(path=path, error=error, restart=local2("restart", "conversation")))
 
 
 def replaced(path: Path) -> StorageError:
     """The file under our feet is gone."""
     return StorageError(
         f"{path} was removed or replaced while LoCAL2 runs, so nothing can be saved. "
-        f"Put it back, then: local2 restart conversation"
+        f"Put it back, then: {local2('restart', 'conversation')}"
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bus.command import local2
 from bus.messages.ledger import PastTurn, Step, ToolRecord, TurnEnd
 from participants.services.conversation.states import State
 
@@ -92,7 +93,7 @@ def given_up(draft: Draft, steps: Iterable[Step], *, exhausted: bool) -> TurnEnd
     return TurnEnd(
         status=State.FAILED,
         finish_reason="incomplete" if draft.answer else "error",
-        reason=f"{died if exhausted else absent} See what `local2 status` says, then press Retry.",
+        reason=f"{died if exhausted else absent} See what `{local2('status')}` says, then press Retry.",
         retryable=True,
         code="holder_died" if exhausted else "no_generator",
         answer=draft.answer,

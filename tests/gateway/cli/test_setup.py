@@ -76,6 +76,37 @@ def test_python_without_venv(tmp_path: Path) -> None:
     assert "apt-get install python3-venv" in _find_python(tmp_path).stderr
 
 
+def _checkout(folder: Path) -> Path:
+    """A checkout whose environment stands and whose `local2` says how it was called."""
+    checkout = folder / "check out"
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    shutil.copytree(ROOT / "scripts", checkout / "scripts")
+    (checkout / ".venv" / ".local2-venv").write_text(f"{checkout}\n")
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "$LOCAL2_COMMAND|$(pwd)|$*"\n')
+    python.chmod(0o755)
+    return checkout
+
+
+@pytest.mark.parametrize(
+    ("folder", "typed", "named"),
+    [
+        (".", "./scripts/run", "./scripts/run"),
+        ("scripts", "./run", "./run"),
+        ("..", "check out/scripts/run", "check out/scripts/run"),
+        ("scripts", "sh run", "./run"),
+    ],
+)
+def test_run_names_itself_as_it_was_typed_and_stays_where_it_was_called(
+    tmp_path: Path, folder: str, typed: str, named: str
+) -> None:
+    checkout = _checkout(tmp_path)
+    words = ["sh", "run"] if typed == "sh run" else [typed]
+    done = subprocess.run([*words, "logs", "a b"], cwd=checkout / folder, capture_output=True, text=True, check=True)
+    here = (checkout / folder).resolve()
+    assert done.stdout == f"{named}|{here}|-P -m gateway.cli logs a b\n"
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [
