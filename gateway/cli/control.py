@@ -1,4 +1,4 @@
-"""`local2 down`, `status` and `restart`: how is a running stack looked at and changed?"""
+"""`local2 down` and `status`: how is a running stack looked at and stopped?"""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
+from bus.command import local2
 from gateway.cli import console
-from gateway.stack import health, processes, ready, settings, startup
+from gateway.stack import health, processes, revive, settings, startup
 from gateway.stack import layout as places
-from gateway.stack.errors import ExitCode, StackError
-from gateway.stack.layout import Layout
+from gateway.stack.errors import ExitCode
 from gateway.stack.rpc import Program, Supervisor
 from gateway.stack.settings import Place
 from gateway.version import version
 
-_READY_LIMIT_S = 30.0
 _MODEL_LIMIT_S = 3.0
 _COLOURS = {health.READY: "good", "stopped": "dim", "fatal": "bad", "backoff": "warn", "exited": "warn"}
 
@@ -48,63 +47,21 @@ def status(_: Namespace) -> int:
     for program in programs:
         _row(program, states[program.name])
     if answer is None:
-        console.say("The gateway does not answer: local2 logs gateway")
+        console.say(f"The gateway does not answer: {local2('logs gateway')}")
     else:
         _say_model(place)
-    console.say(f"Home {layout.home}   logs: local2 logs NAME")
+    console.say(f"Home {layout.home}   logs: {local2('logs NAME')}")
     return ExitCode.OK if answer is not None else ExitCode.FAILED
 
 
-def restart(options: Namespace) -> int:
-    """Restart the named participants, side by side, and wait until they are ready again."""
-    layout = places.current()
-    names: list[str] = options.names
-    with processes.exclusive(layout, lambda: None), Supervisor(layout.socket) as supervisor:
-        programs = _known(layout, supervisor, names)
-        chosen = [program.name for program in programs if program.name in names or "all" in names]
-        processes.stop_some(
-            supervisor, [program.name for program in programs if program.active and program.name in chosen]
-        )
-        for name in chosen:
-            supervisor.start(name)
-        _wait(layout, supervisor, chosen)
-    return ExitCode.OK
-
-
-def _known(layout: Layout, supervisor: Supervisor, names: list[str]) -> list[Program]:
-    """All programs; one that is not known yet may be a new file in participants/."""
-    programs = supervisor.programs()
-    unknown = set(names) - {program.name for program in programs} - {"all"}
-    if unknown:
-        made = startup.plan(layout, startup.remembered(layout))
-        for name, reason in made.refused.items():
-            console.complain(f"participants/{name} is left out: {reason}")
-        startup.write(layout, made)
-        unknown -= set(supervisor.pick_up())
-    if unknown:
-        there = ", ".join(program.name for program in programs)
-        raise StackError(
-            f"There is no participant {', '.join(sorted(unknown))}.", f"There are: {there}", ExitCode.USAGE
-        )
-    return supervisor.programs()
-
-
-def _wait(layout: Layout, supervisor: Supervisor, names: list[str]) -> None:
-    """Ours are ready when they say so; of a dropped-in program nobody knows what it says of itself."""
-    ours = set(startup.plan(layout, startup.remembered(layout)).names)
-    waiting = ready.Waiting(
-        [name for name in names if name in ours], lambda name, state: console.row(name, state, "good")
-    )
-    place = settings.place(startup.remembered(layout))
-    ready.wait(layout, supervisor, place, waiting, _READY_LIMIT_S, settled=True)
-    for name in names:
-        if name not in ours:
-            console.row(name, "started", "good")
-
-
 def _row(program: Program, state: str) -> None:
-    note = f"pid {program.pid:<8} up {_duration(program.up_s)}" if program.pid else program.problem
+    note = f"pid {program.pid:<8} up {_duration(program.up_s)}" if program.pid else _problem(program)
     console.row(program.name, state, _COLOURS.get(state, "warn"), note)
+
+
+def _problem(program: Program) -> str:
+    last = revive.last_words(program)[-1:] if program.failed else []
+    return " ".join(last) or program.problem
 
 
 def _duration(seconds: int) -> str:
@@ -115,7 +72,7 @@ def _duration(seconds: int) -> str:
 def _say_model(place: Place) -> None:
     said = health.get_json(place.url + "/api/models", _MODEL_LIMIT_S)
     if said is None:
-        console.say("Model: the generator does not answer: local2 logs generator")
+        console.say(f"Model: the generator does not answer: {local2('logs generator')}")
         return
     for line in model_lines(said):
         console.say(line)

@@ -9,12 +9,11 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bus.command import local2
 from bus.errors import Local2Error
 from gateway.cli import arguments, console
 from gateway.stack.errors import ExitCode, StackError, Unreachable
 from gateway.stack.preflight import check_python
-
-_NOT_RUNNING_HINT = "Start it: local2, or in the background local2 up"
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -25,7 +24,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         check_python()
         return _command(options)(options)
     except Unreachable:
-        console.complain("LoCAL2 is not running on this home.", _NOT_RUNNING_HINT)
+        hint = f"Start it: {local2()}, or in the background {local2('up')}"
+        console.complain("LoCAL2 is not running on this home.", hint)
         return ExitCode.NOT_RUNNING
     except StackError as error:
         console.complain(error.message, error.hint)
@@ -59,10 +59,14 @@ def _command(options: Namespace) -> Callable[[Namespace], int]:
             from gateway.cli import logs
 
             return logs.logs
+        case "restart" | "reload":
+            from gateway.cli import restart
+
+            return restart.reload if options.command == "reload" else restart.restart
         case name:
             from gateway.cli import control
 
-            return {"down": control.down, "status": control.status, "restart": control.restart}[name]
+            return {"down": control.down, "status": control.status}[name]
 
 
 def _version(_: Namespace) -> int:

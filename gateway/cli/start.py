@@ -7,10 +7,11 @@ import subprocess
 import time
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bus.command import local2
 from gateway.cli import browser, console
 from gateway.stack import backend, preflight, processes, ready, settings, startup, weights
 from gateway.stack import layout as places
@@ -63,7 +64,7 @@ def background(options: Namespace) -> int:
     with _signals():
         _start(run, options)
     if run.process is not None:
-        console.say("It runs in the background: local2 status, local2 down.")
+        console.say(f"It runs in the background: {local2('status')}, {local2('down')}")
         run.process.returncode = 0  # it lives on without us; Popen need not warn of that
     return ExitCode.OK
 
@@ -71,7 +72,6 @@ def background(options: Namespace) -> int:
 def _start(run: _Run, options: Namespace) -> None:
     wanted = settings.wanted(options.web_port, options.model)
     layout = run.layout
-    places.prepare(layout)
     with _alone(layout):
         if _joined(layout, wanted, options):
             return
@@ -85,8 +85,15 @@ def _start(run: _Run, options: Namespace) -> None:
             _start_new(run, wanted, options)
 
 
-def _alone(layout: Layout) -> AbstractContextManager[None]:
-    return processes.exclusive(layout, lambda: console.say("Another local2 is at work on this home: waiting for it"))
+@contextmanager
+def _alone(layout: Layout) -> Iterator[None]:
+    with processes.exclusive(layout, _say_waiting):
+        places.prepare(layout)  # only now: whoever had the lock before may have removed the folders
+        yield
+
+
+def _say_waiting() -> None:
+    console.say("Another local2 is at work on this home: waiting for it")
 
 
 def _check(layout: Layout, wanted: Wanted) -> None:
@@ -115,14 +122,15 @@ def _start_new(run: _Run, wanted: Wanted, options: Namespace) -> None:
 
 
 def _wait(layout: Layout, place: Place, names: list[str]) -> dict[str, Any]:
-    waiting = ready.Waiting(names, _report)
+    waiting = ready.Waiting(names, lambda name, state: _report(layout, name, state))
     with Supervisor(layout.socket) as supervisor:
         return ready.wait(layout, supervisor, place, waiting, _READY_LIMIT_S)
 
 
-def _report(name: str, state: str) -> None:
+def _report(layout: Layout, name: str, state: str) -> None:
     if state == "backoff":
-        console.row(name, "ended", "warn", "it is started again")
+        last = " ".join(processes.tail(layout.logs / f"{name}.log", 1))
+        console.row(name, "ended", "warn", f"it is started again; its last words: {last}" if last else "")
     else:
         console.row(name, state, "good")
 
@@ -169,7 +177,7 @@ def _install(chosen: weights.Weights) -> None:
 
 
 def _joined(layout: Layout, wanted: Wanted, options: Namespace) -> bool:
-    """Where the stack runs already: say where, start what stands still, open the page.
+    """Where the stack runs already: say so and where, and open the page. Nothing is changed.
 
     Raises:
         StackError: It runs with other settings than those asked for now.
@@ -182,15 +190,20 @@ def _joined(layout: Layout, wanted: Wanted, options: Namespace) -> bool:
     if different := wanted.differs(before, place):
         raise StackError(
             f"LoCAL2 runs already (supervisord, pid {pid}) with another {different}.",
-            "Stop it first: local2 down",
+            f"Stop it first: {local2('down')}",
             ExitCode.OTHER_SETTINGS,
         )
-    with Supervisor(layout.socket) as supervisor:
-        supervisor.start_all()
-    _wait(layout, place, startup.plan(layout, before).names)
     console.say(f"LoCAL2 runs already (supervisord, pid {pid}): {console.paint(place.url, 'bold')}")
+    _say_idle(layout)
     _open(place, options)
     return True
+
+
+def _say_idle(layout: Layout) -> None:
+    with Supervisor(layout.socket) as supervisor:
+        idle = [program.name for program in supervisor.programs() if not program.active]
+    if idle:
+        console.say(f"Not running: {', '.join(idle)}. To start it: {local2('restart', *idle)}")
 
 
 def _open(place: Place, options: Namespace) -> None:
@@ -209,13 +222,14 @@ def _stay(layout: Layout, process: subprocess.Popen[bytes]) -> None:
         console.say("LoCAL2 was stopped from elsewhere.")
         return
     processes.end_orphans(layout, processes.LIMITS.orphans)
-    raise StackError(f"supervisord ended unexpectedly (exit code {process.returncode}).", "Start again: local2")
+    raise StackError(f"supervisord ended unexpectedly (exit code {process.returncode}).", f"Start again: {local2()}")
 
 
 def _stop(layout: Layout) -> None:
     console.say("\nStopping (Ctrl-C once more: at once)")
     try:
-        processes.stop(layout, _stopped)
+        with processes.exclusive(layout, _say_waiting):
+            processes.stop(layout, _stopped)
     except KeyboardInterrupt:
         processes.kill_now(layout)
     console.say("Stopped.")

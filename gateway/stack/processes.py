@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import psutil
 
+from bus import command, paths
 from gateway.stack.errors import StackError, Unreachable
 from gateway.stack.layout import Layout, unusable
 from gateway.stack.rpc import Program, Supervisor
@@ -46,31 +49,63 @@ LIMITS = Limits()
 
 @contextmanager
 def exclusive(layout: Layout, waiting: Callable[[], None], limit_s: float = LIMITS.lock) -> Iterator[None]:
-    """Be the only one that starts or stops this stack.
+    """Be the only one that starts or stops this stack; where nothing runs afterwards, nothing is left in /tmp.
 
     Args:
         layout: The stack.
         waiting: Called once where somebody else is at it.
         limit_s: How long to wait for them.
     """
+    with ExitStack() as held:
+        while True:
+            lock = held.enter_context(_lock_file(layout))
+            if not _locked(lock):
+                waiting()
+                if not until(lambda lock=lock: _locked(lock), limit_s):
+                    raise StackError("Another local2 has been starting or stopping this stack for too long.")
+            if _is_at(lock, layout.lock):  # else the one before us has removed it with its folder
+                break
+        try:
+            yield
+        finally:
+            _leave_nothing(layout)
+
+
+def _lock_file(layout: Layout) -> IO[str]:
     try:
-        handle = layout.lock.open("w")
+        return (paths.private(layout.run) / layout.lock.name).open("w")
     except OSError as error:
         raise unusable(layout.run, error) from error
-    with handle:
-        if not _locked(handle.fileno()):
-            waiting()
-            if not until(lambda: _locked(handle.fileno()), limit_s):
-                raise StackError("Another local2 has been starting or stopping this stack for too long.")
-        yield
 
 
-def _locked(descriptor: int) -> bool:
+def _locked(file: IO[str]) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _is_at(file: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _leave_nothing(layout: Layout) -> None:
+    """Remove a runtime folder in /tmp that nobody uses: there, no user would ever look for it."""
+    if layout.run.is_relative_to(layout.home) or unclean(layout) or running_pid(layout) is not None:
+        return
+    if not any(_in_use(lock) for lock in layout.run.glob("*.lock") if lock != layout.lock):
+        shutil.rmtree(layout.run, ignore_errors=True)
+
+
+def _in_use(lock: Path) -> bool:
+    """Whether a participant has it: one that was started by hand outlives the stack."""
+    with suppress(OSError), lock.open("r") as file:
+        return not _locked(file)
+    return False
 
 
 def until(condition: Callable[[], bool], limit_s: float, poll_s: float = _POLL_S) -> bool:
@@ -100,11 +135,12 @@ def launch(layout: Layout) -> subprocess.Popen[bytes]:
     """
     env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     # `python` in a dropped-in program file is the one that LoCAL2 runs on.
+    env |= command.environment()
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", os.defpath)])
-    command = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
+    words = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
     with layout.output.open("wb") as output:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
         )
     try:
         until(lambda: process.poll() is not None or running_pid(layout) == process.pid, LIMITS.supervisord_up)
@@ -184,6 +220,7 @@ def kill_now(layout: Layout) -> None:
         with suppress(psutil.NoSuchProcess):
             victim.kill()
     psutil.wait_procs(victims, timeout=LIMITS.supervisord_down)
+    layout.pidfile.unlink(missing_ok=True)
 
 
 def unclean(layout: Layout) -> bool:
@@ -240,11 +277,13 @@ def _ended(pid: int, limit_s: float) -> bool:
     return True
 
 
-def tail(path: Path, lines: int) -> list[str]:
-    """The last lines of a log; empty where there is none."""
+def tail(path: Path, lines: int, since: int = 0) -> list[str]:
+    """The last lines of a log, of what was written after its first `since` bytes; empty where there is none."""
     try:
+        size = path.stat().st_size
+        begin = since if since <= size else 0  # it was rotated
         with path.open("rb") as log:
-            log.seek(max(0, path.stat().st_size - 32_768))
+            log.seek(max(begin, size - 32_768))
             text = log.read().decode("utf-8", "replace")
     except OSError:
         return []

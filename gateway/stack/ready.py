@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from bus.command import local2
 from gateway.stack import health
 from gateway.stack.errors import StackError
 from gateway.stack.layout import Layout
@@ -50,7 +51,6 @@ def wait(
     place: Place,
     waiting: Waiting,
     limit_s: float,
-    settled: bool = False,
 ) -> dict[str, Any]:
     """Wait until all programs are ready; the gateway's last /health.
 
@@ -60,7 +60,6 @@ def wait(
         place: Where its gateway listens.
         waiting: The programs to wait for.
         limit_s: The longest that it may take, in seconds.
-        settled: Wait for supervisord too, so that what the gateway says is of the new processes.
 
     Raises:
         StackError: One is FATAL (with its last words), or time is up.
@@ -70,12 +69,11 @@ def wait(
         answer = health.fetch(place)
         programs = supervisor.programs()
         _raise_if_fatal(layout, programs, waiting.names)
-        unsettled = settled and any(program.state == "STARTING" for program in programs)
-        if not unsettled and waiting.update(health.readiness(waiting.names, programs, answer)) and answer is not None:
+        if waiting.update(health.readiness(waiting.names, programs, answer)) and answer is not None:
             return answer
         if time.monotonic() > deadline:
             raise StackError(
-                f"Not ready after {limit_s:.0f} s: {waiting.missing()}.", "Their logs say why: local2 logs NAME"
+                f"Not ready after {limit_s:.0f} s: {waiting.missing()}.", f"Their logs say why: {local2('logs NAME')}"
             )
         time.sleep(_POLL_S)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import configparser
 import io
+import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
@@ -43,6 +44,8 @@ def render(
     """
     parser = parse(template)
     _set(parser, "unix_http_server", file=literal(layout.socket))
+    if os.getuid() == 0:
+        _set(parser, "supervisord", user="root")  # on purpose, then: else supervisord calls it critical at each start
     _set(
         parser,
         "supervisord",

@@ -7,28 +7,52 @@ import socket
 import xmlrpc.client
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from xml.parsers.expat import ExpatError
 
 from gateway.stack.errors import StackError, Unreachable
 
 _NOT_RUNNING, _ALREADY_STARTED = 70, 60
+FAILED = frozenset({"BACKOFF", "EXITED", "FATAL"})
 ACTIVE = frozenset({"STARTING", "RUNNING", "BACKOFF", "STOPPING"})
 
 
 @dataclass(frozen=True)
 class Program:
-    """One program as supervisord sees it; `up_s` is 0 where it does not run."""
+    """One program as supervisord sees it.
+
+    Args:
+        name: Its name.
+        state: supervisord's word.
+        pid: 0 where it does not run.
+        up_s: 0 where it does not run.
+        problem: Why it could not be started.
+        logs: Where it writes: its output, and its errors where they go elsewhere.
+    """
 
     name: str
     state: str
     pid: int
     up_s: int
     problem: str
+    logs: tuple[Path, ...] = ()
 
     @property
     def active(self) -> bool:
         return self.state in ACTIVE
+
+    @property
+    def failed(self) -> bool:
+        """Whether its last process ended without having been asked to."""
+        return self.state in FAILED
+
+
+class Changes(NamedTuple):
+    """What the program files say now, against what supervisord knows; names of programs."""
+
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
 
 
 class Supervisor:
@@ -72,12 +96,18 @@ class Supervisor:
     def shutdown(self) -> None:
         self._call("shutdown")
 
-    def pick_up(self) -> list[str]:
-        """Read the program files again and add what is new; the names added."""
-        added = [str(name) for name in self._call("reloadConfig")[0][0]]
-        for name in added:
-            self._call("addProcessGroup", name)
-        return added
+    def compare(self) -> Changes:
+        """Read the program files again; what is different in them. Nothing is started or stopped."""
+        added, changed, removed = self._call("reloadConfig")[0]
+        return Changes(added, changed, removed)
+
+    def add(self, name: str) -> None:
+        """Take in a program that is new in the files."""
+        self._call("addProcessGroup", name)
+
+    def remove(self, name: str) -> None:
+        """Forget a program that is stopped."""
+        self._call("removeProcessGroup", name)
 
     def _call(self, method: str, *args: Any) -> Any:
         name, _, harmless = method.partition(":")
@@ -99,6 +129,7 @@ def _program(info: dict[str, Any]) -> Program:
         pid=int(info["pid"]),
         up_s=max(0, int(info["now"]) - int(info["start"])) if running else 0,
         problem=str(info["spawnerr"] or ""),
+        logs=tuple(Path(info[key]) for key in ("stdout_logfile", "stderr_logfile") if info.get(key)),
     )
 
 

@@ -139,7 +139,9 @@ async def test_bad_yaml_stops_only_its_own_participant(
 ) -> None:
     (stack.home / "config").mkdir(exist_ok=True)
     (stack.home / "config" / f"{name}.yaml").write_text(text)
-    await stack.command("restart", name, check=False)
+    said = await stack.command("restart", name, check=False)
+    assert f"{name} ended: " in said
+    assert words in said
     async with stack.chat() as chat:
         assert (await chat.ask("hi"))["type"] == "response"
     assert words in (stack.home / "logs" / f"{name}.log").read_text()

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from gateway.stack.errors import ExitCode
-from tests.gateway.cli.conftest import Local2, eventually
+from tests.gateway.cli.conftest import Local2
 
 pytestmark = pytest.mark.stack
 
@@ -34,6 +34,7 @@ def test_up_status_down(local2: Local2) -> None:
     assert local2.processes() == []
     assert local2.run("status").returncode == ExitCode.NOT_RUNNING
     assert local2.run("down").returncode == 0, "twice is fine"
+    assert not local2.runtime.exists(), "a home with a space in its path has its sockets in /tmp"
 
 
 def _order(said: str) -> list[str]:
@@ -48,7 +49,7 @@ def test_foreground_leaves_nothing_behind(local2: Local2, number: signal.Signals
     assert foreground.end(number) == 0
     assert "Stopped." in foreground.said
     assert local2.processes() == []
-    assert not (local2.runtime / "supervisord.pid").exists()
+    assert not local2.runtime.exists()
 
 
 def test_interrupt_while_it_starts(local2: Local2) -> None:
@@ -82,7 +83,7 @@ def test_second_start_joins_the_first(local2: Local2) -> None:
     pid = local2.supervisord().pid
     again = local2.run("--headless")
     assert again.returncode == 0
-    assert f"runs already (supervisord, pid {pid}): http://127.0.0.1:{local2.port}" in again.stdout
+    assert again.stdout == f"LoCAL2 runs already (supervisord, pid {pid}): http://127.0.0.1:{local2.port}\n"
     other = local2.run("up", "--web-port", str(local2.port + 1))
     assert other.returncode == ExitCode.OTHER_SETTINGS
     assert "with another port" in other.stderr
@@ -127,7 +128,8 @@ def test_port_taken(local2: Local2) -> None:
         done = local2.run("up", "--web-port", str(local2.port))
     assert done.returncode == ExitCode.PORT_TAKEN
     assert f"Port {local2.port} is taken by {psutil.Process().name()} (pid {os.getpid()})" in done.stderr
-    assert f"--web-port {local2.port + 1}" in done.stderr
+    assert f"local2 --web-port {local2.port + 1}" in done.stderr
+    assert not local2.runtime.exists()
 
 
 def test_a_program_that_cannot_start(local2: Local2) -> None:
@@ -153,11 +155,24 @@ def test_restart_replaces_one_process(local2: Local2) -> None:
     assert "There are: conversation, gateway, proxy" in unknown.stderr
 
 
+def test_restart_says_at_once_why_a_program_ended(local2: Local2) -> None:
+    local2.environment["LOCAL2_COMMAND"] = "./scripts/run"
+    local2.up()
+    (local2.checkout / "standins" / "idle.py").write_text("raise SystemExit('x.yaml: key: expected a number')\n")
+    done = local2.run("restart", "conversation")
+    assert done.returncode == ExitCode.FAILED
+    assert "conversation ended: x.yaml: key: expected a number\n" in done.stderr
+    assert "All that it wrote: ./scripts/run logs NAME" in done.stderr
+    status = local2.run("status").stdout
+    assert "x.yaml: key: expected a number" in status
+
+
 def test_dropped_in_participants(local2: Local2) -> None:
     folder = local2.home / "participants"
     folder.mkdir(parents=True)
     (folder / "good one.conf").write_text("[program:extra]\ncommand=python -m standins.idle\nautostart=false\n")
     (folder / "bad.conf").write_text("[program:broken]\nstartsecs=soon\n")
+    local2.environment["HEALTHY"] = "conversation,late,later"
     done = local2.run("up", "--headless", "--web-port", str(local2.port))
     assert done.returncode == 0, done.stderr
     assert "participants/bad.conf is left out:" in done.stderr
@@ -166,8 +181,20 @@ def test_dropped_in_participants(local2: Local2) -> None:
     (folder / "late.conf").write_text("[program:late]\ncommand=python -m standins.idle\nautostart=false\n")
     late = local2.run("restart", "late")
     assert late.returncode == 0, late.stderr
-    assert "late" in late.stdout
-    eventually(lambda: len(local2.processes()) == 6)
+    assert late.stdout.split() == ["late", "ready"]
+    assert len(local2.processes()) == 6
+
+    (folder / "late.conf").write_text("[program:later]\ncommand=python -m standins.idle\nautostart=false\n")
+    (folder / "good one.conf").write_text("[program:extra]\ncommand=python -c 'import absent'\nautostart=false\n")
+    changed = local2.run("reload")
+    assert changed.returncode == ExitCode.FAILED
+    assert [line.split()[:2] for line in changed.stdout.splitlines()] == [
+        ["late", "removed"],
+        ["extra", "ended"],
+        ["later", "ready"],
+    ]
+    assert "extra ended: ModuleNotFoundError: No module named 'absent'" in changed.stderr
+    assert "participants/bad.conf is left out" in changed.stderr
 
 
 def test_logs(local2: Local2) -> None:
@@ -176,6 +203,7 @@ def test_logs(local2: Local2) -> None:
     everything = local2.run("logs").stdout
     assert "here proxy" in everything
     assert "supervisord started with pid" in everything
+    assert "running as root" not in everything
     assert local2.run("logs", "nobody").returncode == ExitCode.FAILED
 
 

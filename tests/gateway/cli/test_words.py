@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import socket
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bus import command
 from gateway.cli import arguments, browser, control, logs
 from gateway.cli.run import run
-from gateway.stack import backend, health, layout, preflight, ready, settings, startup
+from gateway.stack import backend, health, layout, preflight, processes, ready, revive, settings, startup
 from gateway.stack.errors import ExitCode, StackError
 from gateway.stack.layout import Layout
+from gateway.stack.processes import tail
 from gateway.stack.rpc import Program
 from gateway.stack.settings import Place, Wanted
 
@@ -20,7 +25,7 @@ from gateway.stack.settings import Place, Wanted
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test here sees this machine's settings."""
-    for name in ("LOCAL2_GATEWAY__PORT", "OLLAMA_HOST", "LOCAL2_MODELS__BACKEND"):
+    for name in ("LOCAL2_COMMAND", "LOCAL2_GATEWAY__PORT", "OLLAMA_HOST", "LOCAL2_MODELS__BACKEND"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LOCAL2_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
@@ -175,6 +180,122 @@ class TestPreflight:
         home = tmp_path / "file" / "home"
         with pytest.raises(StackError, match="cannot be used: Not a directory"):
             layout.prepare(Layout(home=home, run=home / "run", logs=home / "logs"))
+
+
+class TestStart:
+    """When a started program is there, and when it is not."""
+
+    @pytest.mark.parametrize(
+        ("program", "answer", "after_s", "state"),
+        [
+            (_program("x", "STARTING"), {"x": "ready"}, 0, ""),
+            (_program("x"), {"x": "ready"}, 0, "ready"),
+            (_program("x"), {"x": "starting"}, 9, ""),
+            (_program("x"), {}, 1, ""),
+            (_program("x"), {}, 9, "running"),
+            (_program("x"), None, 9, "running"),
+            (_program("x", "BACKOFF"), {"x": "ready"}, 0, "ended"),
+            (_program("x", "FATAL"), {}, 0, "ended"),
+            (_program("x", "EXITED"), {}, 0, "ended"),
+        ],
+    )
+    def test_state(self, program: Program, answer: dict[str, str] | None, after_s: float, state: str) -> None:
+        start = revive.Start("x", begun=0.0, silent_s=5.0)
+        said = None if answer is None else {"participants": answer}
+        assert start.state(program, said, after_s) == state
+
+    def test_another_process_means_that_the_first_one_ended(self) -> None:
+        start = revive.Start("x", begun=0.0)
+        assert start.state(_program("x", "STARTING"), None, 0) == ""
+        assert start.state(replace(_program("x"), pid=2), None, 0) == "ended"
+
+    def test_last_words_are_those_of_this_start(self, tmp_path: Path) -> None:
+        log, errors = tmp_path / "x.log", tmp_path / "x.err"
+        program = replace(_program("x"), logs=(tmp_path / "none", log, errors))
+        log.write_text("old\n")
+        errors.write_text("Traceback\nValueError: new\n\n")
+        assert revive.last_words(program) == ["old"]
+        words = revive.last_words(program, {log: 4})
+        assert revive.ended_words(program, words) == "x ended: ValueError: new"
+        assert revive.ended_words(replace(program, problem="no such file"), []) == "x ended: no such file"
+
+    def test_a_log_that_was_rotated_meanwhile(self, tmp_path: Path) -> None:
+        (tmp_path / "x.log").write_text("new\n")
+        assert tail(tmp_path / "x.log", 5, since=1000) == ["new"]
+
+
+class TestCommand:
+    """What a hint tells the user to type."""
+
+    @pytest.mark.parametrize(
+        ("typed", "shown"),
+        [(None, "local2 up"), ("", "local2 up"), ("./scripts/run", "./scripts/run up"), ("a b/run", "'a b/run' up")],
+    )
+    def test_as_it_was_typed(self, monkeypatch: pytest.MonkeyPatch, typed: str | None, shown: str) -> None:
+        monkeypatch.setenv("LOCAL2_COMMAND", typed or "")
+        assert command.local2("up") == shown
+
+    def test_for_processes_in_other_folders(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        assert command.environment() == {}
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("LOCAL2_COMMAND", "./scripts/run")
+        assert command.environment() == {"LOCAL2_COMMAND": str(tmp_path / "scripts" / "run")}
+
+    def test_usage_names_it(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        monkeypatch.setenv("LOCAL2_COMMAND", "./100%/run")
+        with pytest.raises(SystemExit):
+            run(["--help"])
+        assert capsys.readouterr().out.startswith("usage: ./100%/run [-h]")
+
+
+class TestRuntimeFolder:
+    """A folder of sockets in /tmp is there as long as it is used."""
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Layout:
+        return Layout(home=tmp_path / "home", run=tmp_path / "run", logs=tmp_path / "logs")
+
+    def test_nothing_is_left(self, place: Layout) -> None:
+        with processes.exclusive(place, pytest.fail):
+            (place.run / "supervisor.sock").touch()
+        assert not place.run.exists()
+
+    def test_one_in_the_home_stays(self, tmp_path: Path) -> None:
+        place = Layout(home=tmp_path, run=tmp_path / "run", logs=tmp_path)
+        with processes.exclusive(place, pytest.fail):
+            assert place.lock.exists()
+        assert place.lock.exists()
+
+    def test_a_participant_that_was_started_by_hand_keeps_it(self, place: Layout) -> None:
+        place.run.mkdir()
+        with (place.run / "datetime.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with processes.exclusive(place, pytest.fail):
+                pass
+        assert place.run.exists()
+
+    def test_a_killed_stack_keeps_it_for_the_next_start(self, place: Layout) -> None:
+        with processes.exclusive(place, pytest.fail):
+            place.pidfile.write_text("1")
+        assert place.pidfile.exists()
+
+    def test_who_waited_for_the_lock_is_alone_after_the_folder_is_gone(self, place: Layout) -> None:
+        order: list[str] = []
+        waits = threading.Event()
+
+        def second() -> None:
+            with processes.exclusive(place, waits.set):
+                order.append("second")
+                assert place.lock.exists()
+
+        with processes.exclusive(place, pytest.fail):
+            thread = threading.Thread(target=second)
+            thread.start()
+            assert waits.wait(10)
+            order.append("first")
+        thread.join(10)
+        assert order == ["first", "second"]
+        assert not place.run.exists()
 
 
 class TestBackend:
