@@ -1,7 +1,8 @@
 """How is a yaml read, merged, overridden and checked?
 
-`config/<section>.yaml` holds the defaults, `$LOCAL2_HOME/config/<section>.yaml` what the user
-changed, and `LOCAL2_<SECTION>__<KEY>` in the environment wins over both.
+`config/<section>.yaml` holds the defaults (of a dropped-in participant, the yaml beside it),
+`$LOCAL2_HOME/config/<section>.yaml` what the user changed, and `LOCAL2_<SECTION>__<KEY>` in the
+environment wins over both.
 """
 
 from __future__ import annotations
@@ -118,12 +119,17 @@ def environment(section: str) -> Iterator[tuple[str, str, Any]]:
             yield variable, variable.removeprefix(prefix).lower(), parse_yaml(f"value: {text}", variable).get("value")
 
 
+def default_file(section: str) -> Path:
+    """Where a section's defaults are; what is dropped in cannot take the place of ours."""
+    own = paths.defaults_dir() / "config" / f"{section}.yaml"
+    dropped = paths.participants_dir() / own.name
+    return dropped if dropped.exists() and not own.exists() else own
+
+
 def layers(section: str) -> list[tuple[str, dict[str, Any]]]:
     """(source, values) from the weakest to the strongest: defaults, the user's file, the environment."""
-    name = f"{section}.yaml"
-    out: list[tuple[str, dict[str, Any]]] = []
-    for folder in (paths.defaults_dir() / "config", paths.config_dir()):
-        out.append((str(folder / name), read_yaml(folder / name)))
+    files = (default_file(section), paths.config_dir() / f"{section}.yaml")
+    out = [(str(file), read_yaml(file)) for file in files]
     out.extend((variable, {key: value}) for variable, key, value in environment(section))
     return out
 

@@ -28,6 +28,11 @@ def config_dir() -> Path:
     return home() / "config"
 
 
+def participants_dir() -> Path:
+    """What the user dropped in: program files, with the modules and `<name>.yaml` that belong to them."""
+    return home() / "participants"
+
+
 def data_dir() -> Path:
     """The stores: conversations, memory, documents."""
     return home() / "data"
@@ -57,11 +62,13 @@ def cache_dir() -> Path:
 def runtime_dir() -> Path:
     """The folder of the sockets: `home()/run`, or a private folder in /tmp where that path is unfit.
 
-    Unix sockets refuse long paths, and supervisord splits its include line at spaces.
+    Unix sockets refuse long paths, and supervisord splits its include line at spaces and expands `%`.
     """
     folder = home() / "run"
     text = str(folder)
-    if len(os.fsencode(text)) + _LONGEST_SOCKET_NAME <= _SOCKET_PATH_LIMIT and not any(c.isspace() for c in text):
+    if len(os.fsencode(text)) + _LONGEST_SOCKET_NAME <= _SOCKET_PATH_LIMIT and not any(
+        c.isspace() or c == "%" for c in text
+    ):
         return folder
     digest = hashlib.sha256(os.fsencode(str(home()))).hexdigest()[:8]
     return Path("/tmp") / f"local2-{os.getuid()}-{digest}"  # noqa: S108  `private` refuses one that is not ours

@@ -104,7 +104,7 @@ def read(section: str) -> tuple[list[Setting], Problem | None]:
         loaded = config.load(section, kind)
         problem = None
     except ConfigError as error:
-        defaults, user = config.read_yaml(_default_file(section)), {}
+        defaults, user = config.read_yaml(config.default_file(section)), {}
         loaded = config.convert(defaults, kind, section)
         problem = Problem(section, str(error))
     env = {key: variable for variable, key, _value in config.environment(section)}
@@ -130,11 +130,7 @@ def change(section: str, changes: dict[str, Any]) -> None:
 
 
 def _files(section: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    return config.read_yaml(_default_file(section)), config.read_yaml(paths.config_dir() / f"{section}.yaml")
-
-
-def _default_file(section: str) -> Path:
-    return paths.defaults_dir() / "config" / f"{section}.yaml"
+    return config.read_yaml(config.default_file(section)), config.read_yaml(paths.config_dir() / f"{section}.yaml")
 
 
 def _setting(

@@ -6,8 +6,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gateway import settings as all_settings
 from gateway.cli import console
-from gateway.stack import health, processes, revive, settings, startup
+from gateway.stack import health, processes, revive, settings, startup, tell
 from gateway.stack import layout as places
 from gateway.stack.errors import ExitCode, StackError, Unreachable
 from gateway.stack.layout import Layout
@@ -41,6 +42,18 @@ def reload(_: Namespace) -> int:
         _start(layout, supervisor, [*changes.changed, *changes.added])
     if not any(changes):
         console.say("No program file is new, different or gone.")
+    tell.reload([""])
+    return _say_problems()
+
+
+def _say_problems() -> int:
+    """Which yaml cannot be used: the others are in force now."""
+    _, problems = all_settings.read_all()
+    for problem in problems:
+        console.complain(f"{problem.message} (the old settings stay)")
+    if problems:
+        return ExitCode.FAILED
+    console.say("All have read their yaml again.")
     return ExitCode.OK
 
 

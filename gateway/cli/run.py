@@ -59,6 +59,10 @@ def _command(options: Namespace) -> Callable[[Namespace], int]:
             from gateway.cli import logs
 
             return logs.logs
+        case "new":
+            from gateway.cli import new
+
+            return new.new
         case "restart" | "reload":
             from gateway.cli import restart
 

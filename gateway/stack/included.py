@@ -39,7 +39,7 @@ def look(layout: Layout, taken: Iterable[str]) -> Included:
     names, good = set(taken), list[Path]()
     for path in sorted(layout.participants.glob("*.conf")):
         try:
-            programs = _programs(path, names)
+            programs = _programs(path, names, here=link)
         except (StackError, OSError, ValueError) as error:
             found.refused[path.name] = str(error).replace(str(link), str(layout.participants))
             continue
@@ -51,7 +51,7 @@ def look(layout: Layout, taken: Iterable[str]) -> Included:
     return found
 
 
-def _programs(path: Path, taken: set[str]) -> list[str]:
+def _programs(path: Path, taken: set[str], here: Path) -> list[str]:
     parser = parse(path.read_text(encoding="utf-8"))
     for section in parser.sections():
         if not section.startswith("program:"):
@@ -60,11 +60,11 @@ def _programs(path: Path, taken: set[str]) -> list[str]:
     for name in programs:
         if name in taken:
             raise StackError(f"the program name {name!r} is taken")
-    _ask_supervisor(path, parser)
+    _ask_supervisor(parser, here)
     return programs
 
 
-def _ask_supervisor(path: Path, parser: configparser.RawConfigParser) -> None:
+def _ask_supervisor(parser: configparser.RawConfigParser, here: Path) -> None:
     """Let supervisord's own reader judge the file.
 
     Raises:
@@ -79,7 +79,7 @@ def _ask_supervisor(path: Path, parser: configparser.RawConfigParser) -> None:
         with probe.open("w", encoding="utf-8") as out:
             parser.write(out)
         options.configfile = str(probe)
-        options.here = str(path.parent)
+        options.here = str(here)  # as supervisord will reach the file: no `%` or space in it
         options.read_config(str(probe))
 
 

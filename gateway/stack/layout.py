@@ -51,7 +51,7 @@ class Layout:
     @property
     def participants(self) -> Path:
         """Where a user drops program files of further participants."""
-        return self.home / "participants"
+        return self.home / paths.participants_dir().name
 
     @property
     def participants_link(self) -> Path:

@@ -76,6 +76,16 @@ def test_each_layer_wins_over_the_one_below(folders: Folders, monkeypatch: pytes
     assert load() == Shop(id="shop", rate=4.0, names=["c", "d"], inner=Inner(size=3, colour="blue"), open=True)
 
 
+def test_a_dropped_in_participant_has_its_defaults_beside_it(folders: Folders, tmp_path: Path) -> None:
+    dropped = tmp_path / "home" / "participants"
+    dropped.mkdir()
+    (dropped / "shop.yaml").write_text("rate: 5\nnames: [dropped]\n")
+    folders.changed("names: [mine]\n")
+    assert load() == Shop(rate=5.0, names=["mine"])
+    folders.default("rate: 2\n")
+    assert load() == Shop(rate=2.0, names=["mine"]), "what LoCAL2 comes with is not replaced"
+
+
 def test_a_mapping_of_the_users_own_keys_is_taken_as_it_is(folders: Folders) -> None:
     folders.changed("labels: [{extra: {any: [{key: 1}]}}]\n")
     assert load().labels == [Label(extra={"any": [{"key": 1}]})]

@@ -24,13 +24,13 @@ def test_the_home_is_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert paths.home() == Path.home() / ".local2"
 
 
-@pytest.mark.parametrize("home", ["/short", "/p%rcent", "/ümlaut"])
+@pytest.mark.parametrize("home", ["/short", "/ümlaut"])
 def test_sockets_lie_in_the_home_where_they_fit(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
     monkeypatch.setenv("LOCAL2_HOME", home)
     assert paths.runtime_dir() == Path(home, "run")
 
 
-@pytest.mark.parametrize("home", ["/" + "x" * 90, "/" + "ü" * 45, "/with space", "/with\ttab"])
+@pytest.mark.parametrize("home", ["/" + "x" * 90, "/" + "ü" * 45, "/with space", "/with\ttab", "/p%rcent"])
 def test_sockets_lie_elsewhere_where_they_do_not(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
     monkeypatch.setenv("LOCAL2_HOME", home)
     folder = paths.runtime_dir()

@@ -1,0 +1,48 @@
+"""Can a user write a tool, and the next question use it, while everything else runs on?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.scripted_ollama import Call, Default, ScriptedOllama
+from tests.support.stack import Chat, Stack
+
+pytestmark = pytest.mark.stack
+
+
+async def _called(chat: Chat, model: ScriptedOllama, tool: str) -> tuple[str, str]:
+    """The outcome and the result of a call of `tool`."""
+    model.reply(Call(tool, {"text": "hello"}))
+    model.reply(Default())
+    end = await chat.ask("shout hello")
+    return end["tool_calls"][0]["outcome"], end["tool_calls"][0]["result"]
+
+
+def _supervisorctl_update(stack: Stack) -> str:
+    conf = stack.home / "run" / "supervisord.conf"
+    words = [sys.executable, "-m", "supervisor.supervisorctl", "-c", str(conf), "update"]
+    return subprocess.run(words, env=stack.environment, capture_output=True, text=True, check=True).stdout
+
+
+async def test_new_tool_is_used_by_the_next_question(stack: Stack, model: ScriptedOllama) -> None:
+    before = await stack.pids()
+    await stack.command("new", "tool", "shout_word")
+    said = await stack.command("reload")
+    assert said.split()[:2] == ["shout_word", "ready"]
+    async with stack.chat() as chat:
+        assert await _called(chat, model, "shout_word") == ("ok", "HELLO")
+
+        await stack.command("new", "tool", "yell")
+        assert "yell: added process group" in _supervisorctl_update(stack)
+        await stack.replaced("yell", 0)
+        assert await _called(chat, model, "yell") == ("ok", "HELLO")
+
+        (stack.home / "participants" / "yell.conf").unlink()
+        assert "yell" in await stack.command("reload")
+        outcome, _ = await _called(chat, model, "yell")
+        assert outcome == "unknown"
+    after = await stack.pids()
+    assert {name: after[name] for name in before} == before
