@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from gateway.config import GatewayConfig
 from gateway.directory import Directory
 from gateway.hub import Hub
 from gateway.observers import BusEndpoint
-from gateway.routes import replies, search, sessions, settings, status
+from gateway.routes import replies, search, sessions, settings, status, web
 from gateway.routes.page import Page
 from gateway.ws import ChatEndpoint
 
@@ -59,6 +60,7 @@ def build(parts: Parts) -> Web:
     replies.install(api)
     chat = ChatEndpoint(parts.hub, Commands(parts.bus, parts.hub))
     observers = BusEndpoint(parts.bus, parts.config)
+    writing = asyncio.Lock()
     api.router.routes += [
         WebSocketRoute("/ws/chat", chat),
         WebSocketRoute("/ws/chat/{session_id}", chat),
@@ -68,7 +70,8 @@ def build(parts: Parts) -> Web:
     api.include_router(status.router(parts.bus, parts.directory, parts.version))
     api.include_router(sessions.router(parts.bus))
     api.include_router(search.router(parts.bus))
-    api.include_router(settings.router(parts.bus, parts.offload))
+    api.include_router(settings.router(parts.bus, parts.offload, writing))
+    api.include_router(web.router(parts.bus, parts.offload, writing))
     api.router.routes += parts.page.routes()
     return Web(Guard(api, lambda: policy(parts.config())), chat, observers)
 

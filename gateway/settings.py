@@ -7,10 +7,7 @@ only that: a value equal to the default is taken out again.
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import tempfile
-from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 import msgspec
@@ -21,6 +18,7 @@ from msgspec import Meta, Struct
 from bus import config, paths
 from bus.config import Section
 from bus.errors import ConfigError
+from gateway import yaml_edit
 
 log = structlog.get_logger()
 
@@ -126,7 +124,7 @@ def change(section: str, changes: dict[str, Any]) -> None:
     initial = msgspec.to_builtins(config.convert(defaults, kind, section))
     kept = {key: value for key, value in merged.items() if key not in initial or value != initial[key]}
     config.convert(config.merge(defaults, kept), kind, target.name)
-    _write(target, kept)
+    yaml_edit.save(target, yaml.safe_dump(kept, allow_unicode=True, sort_keys=False) if kept else "")
 
 
 def _files(section: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -182,18 +180,3 @@ def _word(kind: msgspec.inspect.Type) -> str:
         msgspec.inspect.VarTupleType: "list",
     }
     return words.get(type(kind), "dict")
-
-
-def _write(target: Path, values: dict[str, Any]) -> None:
-    """Whole or not at all, readable by the user alone."""
-    paths.private(target.parent)
-    text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False) if values else ""
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(target)
-    except OSError as error:
-        raise ConfigError(str(target), "", f"cannot be written: {error.strerror}") from error

@@ -33,6 +33,8 @@ def parser() -> argparse.ArgumentParser:
     logs.add_argument("name", nargs="?", metavar="NAME", help="a participant, or supervisord; without it: all")
     logs.add_argument("-f", "--follow", action="store_true", help="go on with what is written from now on")
     logs.add_argument("-n", "--lines", type=int, metavar="N", help="how many lines of each (40, or 8 of all)")
+    setup = commands.add_parser("setup", help="what may leave this machine: show it, or decide it")
+    setup.add_argument("--web", choices=["on", "off"], help="whether tools may reach the web; off at first")
     new = commands.add_parser("new", help="begin a tool of your own: writes its files, which work as they are")
     new.add_argument("kind", choices=["tool"])
     new.add_argument("name", metavar="NAME", help="lower-case words joined by _, such as word_count")

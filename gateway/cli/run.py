@@ -63,6 +63,10 @@ def _command(options: Namespace) -> Callable[[Namespace], int]:
             from gateway.cli import new
 
             return new.new
+        case "setup":
+            from gateway.cli import setup
+
+            return setup.setup
         case "restart" | "reload":
             from gateway.cli import restart
 

@@ -46,10 +46,9 @@ class Settings(BaseModel):
     problems: list[ProblemView]
 
 
-def router(bus: BusClient, offload: Offload) -> APIRouter:
-    """The routes. Files are read and written in the pool, one change after the other."""
+def router(bus: BusClient, offload: Offload, writing: asyncio.Lock) -> APIRouter:
+    """The routes. Files are read and written in the pool, one change after the other (`writing`)."""
     routes = APIRouter(prefix="/api/settings")
-    writing = asyncio.Lock()
 
     @routes.get("")
     async def get_settings() -> Settings:

@@ -34,7 +34,7 @@ def test_it_is_short() -> None:
 
 def test_the_yaml_fits_the_module(module: dict[str, Any]) -> None:
     config = msgspec.convert(yaml.safe_load(_block("yaml")), ToolConfig, strict=True)
-    assert module["MoonPhaseTool"].CONFIG_NAME == config.tool
+    assert config.tool == module["MoonPhaseTool"].CONFIG_NAME
     assert len(config.description.split(". ")[0]) < 160
 
 

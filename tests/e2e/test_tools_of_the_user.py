@@ -46,3 +46,23 @@ async def test_new_tool_is_used_by_the_next_question(stack: Stack, model: Script
         assert outcome == "unknown"
     after = await stack.pids()
     assert {name: after[name] for name in before} == before
+
+
+async def test_web_tools_are_shown_to_the_model_once_the_user_turns_the_web_on(
+    stack: Stack, model: ScriptedOllama
+) -> None:
+    await stack.command("new", "tool", "shout_word")
+    yaml = stack.home / "participants" / "shout_word.yaml"
+    yaml.write_text(yaml.read_text() + "  web: true\n  enabled: false\n")
+    await stack.command("reload")
+    async with stack.chat() as chat:
+        outcome, _ = await _called(chat, model, "shout_word")
+        assert outcome != "ok"
+        said = await stack.command("setup", "--web", "on")
+        assert "It holds from the next question on." in said
+        assert await _called(chat, model, "shout_word") == ("ok", "HELLO")
+        await stack.command("setup", "--web", "off")
+        outcome, _ = await _called(chat, model, "shout_word")
+        assert outcome != "ok"
+    shown = ["shout_word" in request.tools for request in model.requests if request.path == "/api/chat"]
+    assert shown[::2] == [False, True, False]
