@@ -67,6 +67,10 @@ def _command(options: Namespace) -> Callable[[Namespace], int]:
             from gateway.cli import setup
 
             return setup.setup
+        case "searxng":
+            from gateway.cli import searxng
+
+            return searxng.searxng
         case "restart" | "reload":
             from gateway.cli import restart
 
