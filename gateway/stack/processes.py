@@ -73,6 +73,7 @@ def exclusive(layout: Layout, waiting: Callable[[], None], limit_s: float = LIMI
 
 def _lock_file(layout: Layout) -> IO[str]:
     try:
+        layout.run.mkdir(mode=0o700, parents=True, exist_ok=True)
         return (paths.private(layout.run) / layout.lock.name).open("w")
     except OSError as error:
         raise unusable(layout.run, error) from error

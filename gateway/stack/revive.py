@@ -123,7 +123,7 @@ def last_words(program: Program, marks: Mapping[Path, int] | None = None) -> lis
 def ended_words(program: Program, lines: list[str]) -> str:
     """That a program ended, and why: the last line of a log says it, of a traceback too."""
     reason = lines[-1].strip() if lines else program.problem or "its log does not say why"
-    return f"{program.name} ended: {reason}"
+    return f"{program.name} ended: {reason.removeprefix(f'{program.name}: ')}"
 
 
 def _size(log: Path) -> int:

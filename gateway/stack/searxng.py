@@ -119,7 +119,10 @@ def engine() -> list[str]:
         if _works([program, "compose", "version"]):
             return [program, "compose"]
         lacking.append(f"{name} is here, but `{name} compose` does not work")
-    raise StackError("; ".join(lacking) or "Neither docker nor podman is here", "Install one with its compose plugin.")
+    raise StackError(
+        "; ".join(lacking) or "Neither docker nor podman is here",
+        "Install Docker with its compose plugin, or Podman with podman-compose.",
+    )
 
 
 def _works(command: Sequence[str]) -> bool:

@@ -77,6 +77,13 @@ def test_what_cannot_be_written_is_refused(layout: Layout, name: str) -> None:
         _render(layout, python=f"/{name}/python")
 
 
+@pytest.mark.parametrize(("uid", "line"), [(0, True), (1000, False)])
+def test_root_is_said_to_be_meant(layout: Layout, monkeypatch: pytest.MonkeyPatch, uid: int, line: bool) -> None:
+    monkeypatch.setattr("os.getuid", lambda: uid)
+    text = render.render(TEMPLATE, layout, python="/p", folder=layout.home, overrides={}, included=[])
+    assert ("user=root" in text.splitlines()) is line
+
+
 @pytest.mark.parametrize("value", ["\"'", "'", '"'])
 def test_quotes_that_cannot_be_passed_on(value: str) -> None:
     with pytest.raises(StackError, match="cannot pass"):

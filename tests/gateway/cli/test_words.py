@@ -213,10 +213,10 @@ class TestStart:
         log, errors = tmp_path / "x.log", tmp_path / "x.err"
         program = replace(_program("x"), logs=(tmp_path / "none", log, errors))
         log.write_text("old\n")
-        errors.write_text("Traceback\nValueError: new\n\n")
+        errors.write_text("Traceback\nx: new\n\n")
         assert revive.last_words(program) == ["old"]
         words = revive.last_words(program, {log: 4})
-        assert revive.ended_words(program, words) == "x ended: ValueError: new"
+        assert revive.ended_words(program, words) == "x ended: new"
         assert revive.ended_words(replace(program, problem="no such file"), []) == "x ended: no such file"
 
     def test_a_log_that_was_rotated_meanwhile(self, tmp_path: Path) -> None:
@@ -265,6 +265,13 @@ class TestRuntimeFolder:
         with processes.exclusive(place, pytest.fail):
             assert place.lock.exists()
         assert place.lock.exists()
+
+    def test_a_home_that_is_a_file(self, tmp_path: Path) -> None:
+        (tmp_path / "home").touch()
+        place = Layout(home=tmp_path / "home", run=tmp_path / "home" / "run", logs=tmp_path)
+        with pytest.raises(StackError) as caught, processes.exclusive(place, pytest.fail):
+            pytest.fail("nobody can hold it")
+        assert caught.value.code == ExitCode.NO_SPACE
 
     def test_a_participant_that_was_started_by_hand_keeps_it(self, place: Layout) -> None:
         place.run.mkdir()
