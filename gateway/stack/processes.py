@@ -20,10 +20,11 @@ from typing import IO
 
 import psutil
 
-from bus import command, paths
+from bus import paths
 from gateway.stack.errors import StackError, Unreachable
 from gateway.stack.layout import Layout, unusable
 from gateway.stack.rpc import Program, Supervisor
+from gateway.stack.settings import passed_on
 
 _POLL_S = 0.02
 _FIRST = "generator"
@@ -136,12 +137,18 @@ def launch(layout: Layout) -> subprocess.Popen[bytes]:
     """
     env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     # `python` in a dropped-in program file is the one that LoCAL2 runs on.
-    env |= command.environment()
+    env |= passed_on()
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", os.defpath)])
-    words = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
+    command = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
     with layout.output.open("wb") as output:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=env,
+            cwd=layout.home,  # not the user's folder, which may go
+            start_new_session=True,
         )
     try:
         until(lambda: process.poll() is not None or running_pid(layout) == process.pid, LIMITS.supervisord_up)

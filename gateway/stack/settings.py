@@ -6,11 +6,13 @@ import os
 import re
 import socket
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from bus import config
+from bus import command, config
 from gateway.config import GatewayConfig
 from gateway.stack.errors import ExitCode, StackError
 
+EMBEDDED = "LOCAL2_EMBEDDED_MODEL"
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}|[^'\"\x00-\x1f]+\.gguf", re.IGNORECASE)
 
 
@@ -73,7 +75,19 @@ def wanted(port: int | None, model: str | None) -> Wanted:
         raise StackError(f"{port} is no port: choose one from 1024 to 65535, or 0 for any.", code=ExitCode.USAGE)
     if model is not None and not _MODEL.fullmatch(model):
         raise StackError(f"{model!r} is no model's name, such as qwen3:8b.", code=ExitCode.USAGE)
-    return Wanted(port, model)
+    return Wanted(port, None if model is None else from_anywhere(model))
+
+
+def from_anywhere(choice: str) -> str:
+    """A choice of weights as it is right in any folder: participants run in another one than the user's shell."""
+    is_file = choice.lower().endswith(".gguf") and Path(choice).expanduser().is_file()
+    return str(Path(choice).expanduser().absolute()) if is_file else choice
+
+
+def passed_on() -> dict[str, str]:
+    """Variables whose text holds in the user's folder only, as the participants need them."""
+    chosen = os.environ.get(EMBEDDED)
+    return {**command.environment(), **({EMBEDDED: from_anywhere(chosen)} if chosen else {})}
 
 
 def place(started: Wanted) -> Place:

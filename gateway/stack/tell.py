@@ -30,13 +30,21 @@ def reload(sections: Sequence[str], enabled: Mapping[str, bool] | None = None) -
     Raises:
         BusUnavailable: The proxy does not run.
     """
-    return asyncio.run(_reload(sections, dict(enabled or {})))
+    return asyncio.run(_reload(sections, enabled or {}))
 
 
-async def _reload(sections: Sequence[str], missing: dict[str, bool]) -> set[str]:
-    client = BusClient(
-        load("bus", BusConfig), name="local2", instance=instance_of(load("system", SystemConfig)), sender_id="local2"
-    )
+async def _reload(sections: Sequence[str], enabled: Mapping[str, bool]) -> set[str]:
+    instance = instance_of(load("system", SystemConfig))
+    client = BusClient(load("bus", BusConfig), name="local2", instance=instance, sender_id="local2")
+    try:
+        return await tell(client, sections, enabled, _ANSWER_LIMIT_S)
+    finally:
+        await client.close()
+
+
+async def tell(client: BusClient, sections: Sequence[str], enabled: Mapping[str, bool], limit_s: float) -> set[str]:
+    """See `reload`; `client` is opened here."""
+    missing = dict(enabled)
     all_said = asyncio.Event()
 
     def heard(schema: ToolSchema, _envelope: Envelope) -> None:
@@ -47,14 +55,11 @@ async def _reload(sections: Sequence[str], missing: dict[str, bool]) -> set[str]
 
     client.on(ToolSchema, heard)
     client.open()
-    try:
-        await client.wait_ready(_BUS_LIMIT_S)
-        for section in sections:
-            client.publish(ConfigReload(section=section))
-        client.publish(ToolSchemaRequest())  # one whose yaml says what it said before is silent otherwise
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_ANSWER_LIMIT_S if missing else 0):
-                await all_said.wait()
-    finally:
-        await client.close()
+    await client.wait_ready(_BUS_LIMIT_S)
+    for section in sections:
+        client.publish(ConfigReload(section=section))
+    client.publish(ToolSchemaRequest())  # one whose yaml says what it said before is silent otherwise
+    with suppress(TimeoutError):
+        async with asyncio.timeout(limit_s if missing else 0):
+            await all_said.wait()
     return set(missing)

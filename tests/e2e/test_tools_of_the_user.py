@@ -41,9 +41,12 @@ async def test_new_tool_is_used_by_the_next_question(stack: Stack, model: Script
         assert await _called(chat, model, "yell") == ("ok", "HELLO")
 
         (stack.home / "participants" / "yell.conf").unlink()
-        assert "yell" in await stack.command("reload")
+        (stack.home / "config").mkdir(exist_ok=True)
+        (stack.home / "config" / "generator.yaml").write_text("num_ctx: 4096\n")
+        assert "removed" in await stack.command("reload")
         outcome, _ = await _called(chat, model, "yell")
         assert outcome == "unknown"
+        assert (await chat.ask("hi"))["num_ctx"] == 4096
     after = await stack.pids()
     assert {name: after[name] for name in before} == before
 

@@ -112,6 +112,18 @@ class TestSettings:
             "LOCAL2_MODELS__DEFAULT": model,
         }
 
+    def test_a_file_of_the_users_folder_is_found_from_any(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "x.gguf").touch()
+        assert settings.wanted(None, "./x.gguf").model == str(tmp_path / "x.gguf")
+        assert settings.wanted(None, "hf.co/a/b/y.gguf").model == "hf.co/a/b/y.gguf"
+        monkeypatch.setenv("LOCAL2_EMBEDDED_MODEL", "x.gguf")
+        assert settings.passed_on() == {"LOCAL2_EMBEDDED_MODEL": str(tmp_path / "x.gguf")}
+        monkeypatch.delenv("LOCAL2_EMBEDDED_MODEL")
+        assert settings.passed_on() == {}
+
     def test_port_from_yaml_is_not_pinned(self, home: Path) -> None:
         (home / "config").mkdir(parents=True)
         (home / "config" / "gateway.yaml").write_text("port: 7802\nhost: '::1'\n")
