@@ -92,7 +92,7 @@ class Commands:
 
     async def _submit(self, socket: Socket, turn: TurnRef, query: wire.Query) -> None:
         key = (turn.user_id, turn.session_id)
-        message = SubmitTurn(query=query.query, model=query.model or "", persona=query.persona or "")
+        message = SubmitTurn(query=query.query, model=query.model or "", persona=query.persona or "", after=query.after)
         timeout_s = self._hub.config().submit_timeout_s
         self._hub.submitting(socket, key, turn.query_id)
         try:

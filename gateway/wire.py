@@ -29,6 +29,10 @@ class Query(Struct, frozen=True, tag="query"):
         None
     )
     user_id: Annotated[str | None, about("Who asks, where there are no accounts; `default` where left out.")] = None
+    after: Annotated[
+        str | None,
+        about("The turn that this one follows, to ask again or in other words; empty: none. Else the last one shown."),
+    ] = None
     attachments: Annotated[list[dict[str, Any]], about("Refused with words until the library can read them.")] = []
     query_id: Annotated[str | None, about("The client's own id of this turn: the same id twice is one turn.")] = None
     persona: Annotated[str | None, about("A persona's name, for this session from here on.")] = None

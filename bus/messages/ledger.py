@@ -175,6 +175,10 @@ class TurnInfo(Struct, frozen=True, kw_only=True):
     attempt: Annotated[int, about("The last attempt; 0 before the first.")] = 0
     n: Annotated[int, about("The last journalled chunk number; -1 for none.")] = -1
     end: Annotated[TurnEnd, about("Its end; for an open turn what is journalled so far.")]
+    after: Annotated[str, about("The turn that it follows; empty for the first.")] = ""
+    versions: Annotated[
+        list[str], about("Turns in the same place, oldest first: the question asked again or reworded, itself too.")
+    ] = []
     approvals: Annotated[list[ApprovalInfo], about("For an open turn: what its user was asked, oldest first.")] = []
 
 
@@ -187,7 +191,7 @@ class CreateSession(Message, frozen=True):
 
 
 class Session(Message, frozen=True):
-    """A session with its turns, oldest first."""
+    """A session with turns, oldest first."""
 
     SUBJECT = subjects.INBOX
 
@@ -196,11 +200,29 @@ class Session(Message, frozen=True):
 
 
 class GetSession(Message, frozen=True):
-    """Ask for a session and its turns (envelope: session_id, user_id). Answered by `Session`."""
+    """Ask for a session and the turns of the branch that is shown (envelope: session_id, user_id).
+
+    Answered by `Session`.
+    """
 
     SUBJECT = "conversation.get"
 
-    open_only: Annotated[bool, about("Leave out the turns that are over.")] = False
+    open_only: Annotated[bool, about("Instead the open turns, of all branches.")] = False
+
+
+class ShowBranch(Message, frozen=True):
+    """Show the branch on which a turn is, up to its newest end (envelope: query_id, user_id). Answered by `Session`."""
+
+    SUBJECT = "conversation.show"
+
+
+class DeleteTurn(Message, frozen=True):
+    """Delete a turn and whatever follows it, on any branch (envelope: query_id, user_id). Answered by `Done`.
+
+    What runs of it is cancelled first.
+    """
+
+    SUBJECT = "conversation.delete_turn"
 
 
 class ListSessions(Message, frozen=True):

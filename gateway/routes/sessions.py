@@ -13,12 +13,14 @@ from bus.messages.control import Done
 from bus.messages.ledger import (
     CreateSession,
     DeleteSession,
+    DeleteTurn,
     GetSession,
     ListSessions,
     RenameSession,
     Session,
     SessionInfo,
     Sessions,
+    ShowBranch,
     TurnInfo,
 )
 from gateway.auth import is_id
@@ -84,10 +86,12 @@ class TurnView(_View):
     left_out: int
     first_token_s: float | None
     seconds: float | None
+    after: str
+    versions: list[str]
 
 
 class SessionDetail(_View):
-    """A conversation with its turns, oldest first."""
+    """A conversation with the turns of the branch that is shown, oldest first."""
 
     session: SessionView
     turns: list[TurnView]
@@ -98,6 +102,12 @@ class NewSession(BaseModel):
 
     session_id: str | None = None
     title: Annotated[str, Field(max_length=200)] = ""
+
+
+class Shown(BaseModel):
+    """The body of PUT /shown: a turn of the branch to show."""
+
+    query_id: str = Field(min_length=1, max_length=LONGEST_ID)
 
 
 class Rename(BaseModel):
@@ -117,6 +127,8 @@ def turn_view(turn: TurnInfo) -> TurnView:
         status=turn.status,
         position=turn.position,
         tool_calls=calls,
+        after=turn.after,
+        versions=turn.versions,
         **end,
     )
 
@@ -142,7 +154,16 @@ def router(bus: BusClient) -> APIRouter:
     @routes.get("/{session_id}")
     async def get_session(session_id: str, who: User) -> SessionDetail:
         answer = await bus.request(GetSession(), Session, turn=TurnRef(session_id, who, ""))
-        return SessionDetail(session=_summary(answer.session), turns=[turn_view(turn) for turn in answer.turns])
+        return _detail(answer)
+
+    @routes.put("/{session_id}/shown")
+    async def show_branch(session_id: str, body: Shown, who: User) -> SessionDetail:
+        return _detail(await bus.request(ShowBranch(), Session, turn=TurnRef(session_id, who, body.query_id)))
+
+    @routes.delete("/{session_id}/turns/{query_id}", status_code=204)
+    async def delete_turn(session_id: str, query_id: str, who: User) -> Response:
+        await bus.request(DeleteTurn(), Done, turn=TurnRef(session_id, who, query_id))
+        return Response(status_code=204)
 
     @routes.patch("/{session_id}", status_code=204)
     async def rename_session(session_id: str, body: Rename, who: User) -> Response:
@@ -155,6 +176,10 @@ def router(bus: BusClient) -> APIRouter:
         return Response(status_code=204)
 
     return routes
+
+
+def _detail(answer: Session) -> SessionDetail:
+    return SessionDetail(session=_summary(answer.session), turns=[turn_view(turn) for turn in answer.turns])
 
 
 def _summary(session: SessionInfo) -> SessionView:

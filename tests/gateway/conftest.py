@@ -32,6 +32,7 @@ from bus.messages.generation import (
 from bus.messages.ledger import (
     CreateSession,
     DeleteSession,
+    DeleteTurn,
     GetSession,
     GetTurn,
     ListSessions,
@@ -41,6 +42,7 @@ from bus.messages.ledger import (
     Session,
     SessionInfo,
     Sessions,
+    ShowBranch,
     Turn,
     TurnEnd,
     TurnHit,
@@ -86,6 +88,8 @@ class Ledger:
         bus.serve(GetSession, self._session)
         bus.serve(ListSessions, self._list)
         bus.serve(SearchTurns, self._search)
+        bus.serve(ShowBranch, self._show)
+        bus.serve(DeleteTurn, self._done)
         bus.serve(CreateSession, self._create)
         bus.serve(CancelTurn, self._done)
         bus.serve(RenameSession, self._done)
@@ -155,6 +159,10 @@ class Ledger:
             raise RequestFailed("not_found", "There is no such session.")
         shown = [turn for turn in turns if not message.open_only or turn.status in ("received", "claimed")]
         return Session(session=info(request.session_id, len(turns)), turns=shown)
+
+    async def _show(self, message: ShowBranch, request: Envelope) -> Session:
+        await self._note(message, request)
+        return Session(session=info(request.session_id, 1), turns=[self.turns[request.query_id]])
 
     async def _list(self, message: ListSessions, request: Envelope) -> Sessions:
         await self._note(message, request)

@@ -9,9 +9,11 @@ from bus.messages.control import Presence, Processes, ProcessesRequest, ProcessI
 from bus.messages.ledger import (
     CreateSession,
     DeleteSession,
+    DeleteTurn,
     ListSessions,
     RenameSession,
     SearchTurns,
+    ShowBranch,
     ToolRecord,
     TurnEnd,
 )
@@ -108,6 +110,8 @@ async def test_a_session_with_its_turns(stage):
         "left_out": 0,
         "first_token_s": None,
         "seconds": None,
+        "after": "",
+        "versions": [],
     }
 
 
@@ -133,6 +137,25 @@ async def test_a_body_that_is_no_json_gets_words(stage):
     headers = {"content-type": "application/json"}
     answer = await stage.http("PATCH", "/api/sessions/s1", content="{", headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid")
+
+
+async def test_another_branch_is_shown(stage):
+    stage.ledger.put("q2", status="answered", after="q1", versions=["q2", "q3"])
+    answer = await stage.http("PUT", "/api/sessions/s1/shown", json={"query_id": "q2"})
+    _, turn = await stage.ledger.was_asked(ShowBranch)
+    assert turn == TurnRef("s1", "default", "q2")
+    assert [(t["query_id"], t["after"], t["versions"]) for t in answer.json()["turns"]] == [("q2", "q1", ["q2", "q3"])]
+
+
+@pytest.mark.parametrize("body", [{}, {"query_id": ""}, {"query_id": 7}, [], {"query_id": "x" * 1000}])
+async def test_a_branch_needs_a_turn(stage, body):
+    assert (await stage.http("PUT", "/api/sessions/s1/shown", json=body)).status_code == 422
+
+
+async def test_a_turn_is_deleted(stage):
+    answer = await stage.http("DELETE", "/api/sessions/s1/turns/q1?user_id=bob")
+    _, turn = await stage.ledger.was_asked(DeleteTurn)
+    assert (answer.status_code, turn) == (204, TurnRef("s1", "bob", "q1"))
 
 
 async def test_a_session_is_deleted(stage):

@@ -59,7 +59,7 @@ class Asking:
             ref=ref,
             query=message.query,
             created_at=now,
-            parent_id=before.head,
+            parent_id=self._parent(message, before),
             model=message.model,
             persona=persona,
         )
@@ -68,6 +68,13 @@ class Asking:
             ref.session_id, ref.user_id, title, persona, ref.query_id, before.created_at, updated_at=now
         )
         return turn, after
+
+    def _parent(self, message: SubmitTurn, session: SavedSession) -> str:
+        if not message.after:
+            return session.head if message.after is None else ""
+        if message.after not in dict(self._store.links(session.session_id)):
+            raise checks.no_turn(message.after)
+        return message.after
 
     def _accepted_before(self, known: SavedTurn, request: Envelope) -> TurnAccepted:
         ref = known.ref

@@ -50,7 +50,7 @@ class Holding:
             persona=taken.persona,
             history=history,
             steps=steps,
-            left_out=self._store.count_before(taken) - read,
+            left_out=0 if read is None else self._store.count_before(taken) - read,
         )
 
     def journal(self, message: JournalTurn, request: Envelope) -> TurnHeld:

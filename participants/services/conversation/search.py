@@ -33,12 +33,18 @@ def add(db: sqlite3.Connection, query_id: str) -> None:
     )
 
 
-def drop(db: sqlite3.Connection, session_id: str) -> None:
-    """Take a session out, before its turns are deleted. Merging leaves no word of it in the index's old segments."""
+def drop(db: sqlite3.Connection, chosen: str, value: str) -> None:
+    """Take turns out, before they are deleted. Merging leaves no word of them in the index's old segments.
+
+    Args:
+        db: Within the transaction that deletes them.
+        chosen: A condition on `turns`, with one parameter.
+        value: That parameter.
+    """
     db.execute(
         "INSERT INTO said (said, rowid, query, answer) "
-        f"SELECT 'delete', seq, query, answer FROM turns WHERE session_id = ? AND {_ENDED}",
-        (session_id,),
+        f"SELECT 'delete', seq, query, answer FROM turns WHERE {chosen} AND {_ENDED}",
+        (value,),
     )
     db.execute("INSERT INTO said (said) VALUES ('optimize')")
 

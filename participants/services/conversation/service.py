@@ -26,6 +26,7 @@ from bus.messages.ledger import (
     ClaimTurn,
     CreateSession,
     DeleteSession,
+    DeleteTurn,
     FinishTurn,
     GetSession,
     GetTurn,
@@ -35,6 +36,7 @@ from bus.messages.ledger import (
     ReleaseTurn,
     RenameSession,
     SearchTurns,
+    ShowBranch,
 )
 from bus.messages.query import CancelTurn, SubmitTurn
 from participants.services.base import BaseService
@@ -51,7 +53,7 @@ from participants.services.conversation.store import Store
 log = structlog.get_logger()
 M = TypeVar("M", bound=Message)
 _OPEN_AGAIN_S = 1.0
-_LARGE: frozenset[type[Message]] = frozenset({ClaimTurn, GetSession, GetTurn, ListSessions})
+_LARGE: frozenset[type[Message]] = frozenset({ClaimTurn, GetSession, GetTurn, ListSessions, ShowBranch})
 """Their answers hold whole conversations, and giving them again is harmless."""
 
 
@@ -134,6 +136,8 @@ class ConversationService(BaseService):
         self._answer(ListSessions, self._sessions.list_)
         self._answer(SearchTurns, self._sessions.search)
         self._answer(RenameSession, self._sessions.rename)
+        self._answer(ShowBranch, self._sessions.show)
+        self._answer(DeleteTurn, self._sessions.delete_turn)
         self._answer(DeleteSession, self._sessions.delete)
         self._answer(GetTurn, self._sessions.turn)
 

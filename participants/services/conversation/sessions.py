@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import structlog
+from msgspec.structs import replace
 
 from bus import envelope as wire
 from bus.client import BusClient
@@ -12,6 +13,7 @@ from bus.messages.generation import ResponseGeneration
 from bus.messages.ledger import (
     CreateSession,
     DeleteSession,
+    DeleteTurn,
     GetSession,
     GetTurn,
     ListSessions,
@@ -19,13 +21,15 @@ from bus.messages.ledger import (
     SearchTurns,
     Session,
     Sessions,
+    ShowBranch,
     Turn,
     TurnInfo,
     TurnsFound,
 )
-from participants.services.conversation import checks, texts, views
+from participants.services.conversation import branches, checks, texts, views
 from participants.services.conversation.errors import StorageError
 from participants.services.conversation.keeper import Keeper
+from participants.services.conversation.ledger import OpenTurn
 from participants.services.conversation.store import SavedSession, SavedTurn, Store
 from participants.services.conversation.texts import Draft
 
@@ -54,7 +58,7 @@ class SessionRequests:
 
     def get(self, message: GetSession, request: Envelope) -> Session:
         """A session with its turns."""
-        return self._session(self._own_session(request), open_only=message.open_only)
+        return self._session(self._own_session(request, request.session_id), open_only=message.open_only)
 
     def list_(self, message: ListSessions, request: Envelope) -> Sessions:
         """A user's sessions."""
@@ -68,28 +72,57 @@ class SessionRequests:
 
     def rename(self, message: RenameSession, request: Envelope) -> Done:
         """Give a session a title."""
-        session = self._own_session(request)
+        session = self._own_session(request, request.session_id)
         title = checks.title(message.title)
         if title != session.title:
             self._store.rename(session.session_id, title)
             self._keeper.changed(TurnRef(session.session_id, session.user_id), "renamed")
         return Done()
 
+    def show(self, _message: ShowBranch, request: Envelope) -> Session:
+        """Show the branch of a turn."""
+        ref = self._saved_turn(request).ref
+        head = branches.newest_end(self._store.links(ref.session_id), ref.query_id)
+        session = self._own_session(request, ref.session_id)
+        if head != session.head:
+            self._store.show(ref.session_id, head)
+            self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "updated")
+        return self._session(replace(session, head=head))
+
     def delete(self, _message: DeleteSession, request: Envelope) -> Done:
         """Stop what runs, and delete all; what comes in late finds nothing, and makes nothing."""
-        session = self._own_session(request)
+        session = self._own_session(request, request.session_id)
         running = self._keeper.of_session(session.session_id)
-        for turn in running:
-            self._keeper.ask_to_stop(turn)
+        self._stop(running)
         self._store.delete(session.session_id)
-        gone = texts.stopped(Draft(), [], "The conversation was deleted.")
-        for turn in running:
+        self._gone(running, session, "deleted", "The conversation was deleted.")
+        return Done()
+
+    def delete_turn(self, _message: DeleteTurn, request: Envelope) -> Done:
+        """Stop what runs of it, and delete it with all that follows; what is shown then ends before it."""
+        ref = self._saved_turn(request).ref
+        session = self._own_session(request, ref.session_id)
+        links = self._store.links(ref.session_id)
+        gone = branches.with_all_after(links, ref.query_id)
+        running = [turn for turn in self._keeper.of_session(ref.session_id) if turn.ref.query_id in gone]
+        self._stop(running)
+        head = session.head if session.head not in gone else dict(links)[ref.query_id]
+        self._store.delete_turns(ref.session_id, gone, head)
+        self._gone(running, session, "updated", "The question was deleted.")
+        return Done()
+
+    def _stop(self, turns: list[OpenTurn]) -> None:
+        for turn in turns:
+            self._keeper.ask_to_stop(turn)
+
+    def _gone(self, turns: list[OpenTurn], session: SavedSession, change: str, why: str) -> None:
+        for turn in turns:
             self._keeper.drop(turn.ref.query_id)
-            self._bus.publish(ResponseGeneration(query="", end=gone), turn=turn.ref)
-        self._keeper.changed(TurnRef(session.session_id, session.user_id), "deleted")
+            end = texts.stopped(Draft(), [], why)
+            self._bus.publish(ResponseGeneration(query="", end=end), turn=turn.ref)
+        self._keeper.changed(TurnRef(session.session_id, session.user_id), change)
         self._keeper.advance()
         self._forget()
-        return Done()
 
     def _forget(self) -> None:
         """What was deleted is gone from the log as well, not only from the file."""
@@ -100,20 +133,28 @@ class SessionRequests:
 
     def turn(self, _message: GetTurn, request: Envelope) -> Turn:
         """One turn."""
-        return Turn(turn=views.fit_turn(self._view(self._saved_turn(request)), self._room))
+        saved = self._saved_turn(request)
+        places = branches.places(self._store.links(saved.ref.session_id))
+        return Turn(turn=views.fit_turn(self._placed(self._view(saved), places), self._room))
 
-    def _own_session(self, request: Envelope) -> SavedSession:
-        session = self._store.session(request.session_id)
+    def _own_session(self, request: Envelope, session_id: str) -> SavedSession:
+        session = self._store.session(session_id)
         if session is None or session.user_id != request.user_id:
-            raise checks.no_session(request.session_id)
+            raise checks.no_session(session_id)
         return session
 
     def _session(self, session: SavedSession, *, open_only: bool = False) -> Session:
-        saved = self._store.turns(session.session_id)
-        wanted = [turn for turn in saved if not open_only or turn.ref.query_id in self._keeper.turns]
-        running = bool(self._keeper.of_session(session.session_id))
-        turns = views.fit([self._view(turn) for turn in wanted], self._room)
-        return Session(session=views.info(session, len(saved), running), turns=turns)
+        links = self._store.links(session.session_id)
+        running = [turn.ref.query_id for turn in self._keeper.of_session(session.session_id)]
+        wanted = running if open_only else branches.line(links, session.head)
+        places = branches.places(links)
+        turns = [self._placed(self._view(turn), places) for turn in self._store.turns(wanted)]
+        return Session(session=views.info(session, len(links), bool(running)), turns=views.fit(turns, self._room))
+
+    @staticmethod
+    def _placed(turn: TurnInfo, places: branches.Places) -> TurnInfo:
+        after, versions = places[turn.query_id]
+        return replace(turn, after=after, versions=versions)
 
     def _view(self, saved: SavedTurn) -> TurnInfo:
         query_id = saved.ref.query_id
@@ -135,7 +176,7 @@ class SessionRequests:
 
     def _saved_turn(self, request: Envelope) -> SavedTurn:
         saved = self._store.turn(request.query_id)
-        if saved is None:
+        if saved is None or request.session_id not in ("", saved.ref.session_id):
             raise checks.no_turn(request.query_id)
         checks.owner(saved.ref, request)
         return saved

@@ -7,7 +7,7 @@ The only writer of conversations.db. No decisions here: ledger.py makes them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from bus.envelope import TurnRef
 from bus.messages.ledger import PastTurn, Step, TurnEnd, TurnHit
-from participants.services.conversation import search
+from participants.services.conversation import branches, search
 from participants.services.conversation.approval_rows import ApprovalRows
+from participants.services.conversation.branches import Link
 from participants.services.conversation.database import Database
 from participants.services.conversation.ledger import Holder, OpenTurn
 from participants.services.conversation.schema import MIGRATIONS
@@ -102,13 +103,20 @@ class Store(Database):
 
     def delete(self, session_id: str) -> None:
         """Delete a session with all that belongs to it."""
-        turns = "(SELECT query_id FROM turns WHERE session_id = ?)"
         with self.write(durable=True) as db:
-            search.drop(db, session_id)
-            for table in ("steps", "drafts", "approvals"):
-                db.execute(f"DELETE FROM {table} WHERE query_id IN {turns}", (session_id,))
-            db.execute("DELETE FROM turns WHERE session_id = ?", (session_id,))
+            _delete_turns(db, [link.query_id for link in self.links(session_id)])
             db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+
+    def delete_turns(self, session_id: str, query_ids: Sequence[str], head: str) -> None:
+        """Delete some turns of a session, which then ends with `head`."""
+        with self.write(durable=True) as db:
+            _delete_turns(db, query_ids)
+            db.execute("UPDATE sessions SET head = ? WHERE session_id = ?", (head, session_id))
+
+    def show(self, session_id: str, head: str) -> None:
+        """Save with which turn the shown branch ends."""
+        with self.write() as db:
+            db.execute("UPDATE sessions SET head = ? WHERE session_id = ?", (head, session_id))
 
     # ------------------------------------------------------------------ turns
 
@@ -118,10 +126,11 @@ class Store(Database):
             row = db.execute(f"SELECT {_TURN} FROM turns WHERE query_id = ?", (query_id,)).fetchone()
         return _saved(row) if row else None
 
-    def turns(self, session_id: str) -> list[SavedTurn]:
-        """A session's turns, oldest first."""
+    def turns(self, query_ids: Sequence[str]) -> list[SavedTurn]:
+        """These turns, oldest first."""
+        sql = f"SELECT {_TURN} FROM turns WHERE query_id IN (SELECT value FROM json_each(?)) ORDER BY seq"
         with self.read() as db:
-            rows = db.execute(f"SELECT {_TURN} FROM turns WHERE session_id = ? ORDER BY seq", (session_id,)).fetchall()
+            rows = db.execute(sql, (_encode(list(query_ids)).decode(),)).fetchall()
         return [_saved(row) for row in rows]
 
     def find(self, user_id: str, text: str, limit: int) -> list[TurnHit]:
@@ -129,11 +138,15 @@ class Store(Database):
         with self.read() as db:
             return search.find(db, user_id, text, limit)
 
-    def count_before(self, turn: OpenTurn) -> int:
-        """How many older turns its session has."""
-        sql = "SELECT count(*) FROM turns WHERE session_id = ? AND seq < ?"
+    def links(self, session_id: str) -> list[Link]:
+        """A session's turns and what each follows, oldest first."""
+        sql = "SELECT query_id, parent_id FROM turns WHERE session_id = ? ORDER BY seq"
         with self.read() as db:
-            return int(db.execute(sql, (turn.ref.session_id, turn.seq)).fetchone()[0])
+            return [Link(*row) for row in db.execute(sql, (session_id,))]
+
+    def count_before(self, turn: OpenTurn) -> int:
+        """How many turns come before it on its branch."""
+        return len(branches.line(self.links(turn.ref.session_id), turn.ref.query_id)) - 1
 
     def open_turns(self) -> list[OpenTurn]:
         """All turns without an end, in the order of acceptance."""
@@ -259,6 +272,14 @@ class Store(Database):
         """Save a step; the same number again replaces it."""
         with self.write() as db:
             db.execute("INSERT OR REPLACE INTO steps VALUES (?, ?, ?)", (query_id, step.n, _encode(step)))
+
+
+def _delete_turns(db: sqlite3.Connection, query_ids: Sequence[str]) -> None:
+    chosen = "query_id IN (SELECT value FROM json_each(?))"
+    ids = _encode(list(query_ids)).decode()
+    search.drop(db, chosen, ids)
+    for table in ("steps", "drafts", "approvals", "turns"):
+        db.execute(f"DELETE FROM {table} WHERE {chosen}", (ids,))
 
 
 def _saved(row: sqlite3.Row) -> SavedTurn:

@@ -119,16 +119,13 @@ def size_of(past: PastTurn) -> int:
     )
 
 
-def fitting(newest_first: Iterable[PastTurn], chars: int) -> tuple[list[PastTurn], int]:
-    """The newest turns that fit into `chars`, oldest first, and how many were read for it: no more than needed."""
+def fitting(newest_first: Iterable[PastTurn], chars: int) -> tuple[list[PastTurn], int | None]:
+    """The newest turns that fit into `chars`, oldest first, and how many were read for it; None: all."""
     out: list[PastTurn] = []
-    read = 0
-    for past in newest_first:
+    for read, past in enumerate(newest_first):
         if in_history(past):
             chars -= size_of(past)
             if chars < 0:
-                break
+                return out[::-1], read
             out.append(past)
-        read += 1
-    out.reverse()
-    return out, read
+    return out[::-1], None

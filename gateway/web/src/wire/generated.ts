@@ -9,6 +9,11 @@ export interface Query {
   session_id?: string | null;
   /** Who asks, where there are no accounts; `default` where left out. */
   user_id?: string | null;
+  /**
+   * The turn that this one follows, to ask again or in other words; empty: none. Else the last one
+   * shown.
+   */
+  after?: string | null;
   /** Refused with words until the library can read them. */
   attachments?: Record<string, unknown>[];
   /** The client's own id of this turn: the same id twice is one turn. */
