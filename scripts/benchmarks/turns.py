@@ -31,15 +31,15 @@ class Client:
     """One session on one socket."""
 
     def __init__(self, socket: websockets.ClientConnection, session: str) -> None:
-        self._socket, self._session = socket, session
+        self.socket, self._session = socket, session
 
     async def turn(self, query: str) -> tuple[float, list[float]]:
         """Ask; the time of the send, and the lag of each stamped chunk in ms."""
         sent = time.monotonic()
-        await self._socket.send(json.dumps({"query": query, "session_id": self._session}))
+        await self.socket.send(json.dumps({"query": query, "session_id": self._session}))
         lags: list[float] = []
         while True:
-            frame = json.loads(await self._socket.recv())
+            frame = json.loads(await self.socket.recv())
             now = time.monotonic()
             if frame["type"] == "answer_chunk":
                 lags += [(now - float(stamp)) * 1e3 for stamp in re.findall(r"@(\d+\.\d+)", frame["chunk"])]
