@@ -61,6 +61,7 @@ class ClaimTurn(Message, frozen=True):
     holder: Annotated[str, about("The claiming process: its boot id.")]
     pid: Annotated[int, about("Its process id, so that the lease ends when it dies.")] = 0
     name: Annotated[str, about("Its program name.")] = ""
+    takes_grants: Annotated[bool, about("Whether it may be given further turns unasked, as `TurnGranted`.")] = False
 
 
 class TurnClaimed(Message, frozen=True):
@@ -78,6 +79,19 @@ class TurnClaimed(Message, frozen=True):
     history: Annotated[list[PastTurn], about("The session's earlier turns of this branch, oldest first.")]
     steps: Annotated[list[Step], about("Steps journalled by an earlier attempt.")]
     left_out: Annotated[int, about("Still older turns, too many to hand over.")] = 0
+
+
+class TurnGranted(Message, frozen=True):
+    """A turn is given to the one process that answers, as if it had claimed it (envelope: query_id).
+
+    Who cannot take it says nothing: the lease is short until the holder first speaks, and the turn is then offered.
+    """
+
+    SUBJECT = "conversation.granted"
+    KEY = "holder"
+
+    holder: Annotated[str, about("The process: its boot id.")]
+    claim: Annotated[TurnClaimed, about("What a claim would have been answered with.")]
 
 
 class JournalTurn(Message, frozen=True):

@@ -14,7 +14,7 @@ from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed, RequestTimeout
 from bus.messages.control import Backend, BackendRequest, Done, Warm
 from bus.messages.generation import CancelGeneration, GeneratorStatus, GetSnapshot, GetStatus, TurnSnapshot
-from bus.messages.ledger import ClaimTurn, TurnClaimed
+from bus.messages.ledger import ClaimTurn, TurnClaimed, TurnGranted
 from bus.messages.query import QueryReceived
 from participants.agents.base import BaseAgent
 from participants.agents.generator import prompts
@@ -72,6 +72,7 @@ class GeneratorAgent(BaseAgent):
         self._backends = Backends(load("models", ModelsConfig), self._embedded, self._timeouts())
         self._tools = ToolDispatcher(self.bus, load("tool_dispatcher", ToolDispatcherConfig), changed=self._changed)
         self._tools.listen()
+        self.bus.on(TurnGranted, self._on_granted, key=self.bus.boot)
         self.bus.on(QueryReceived, self._on_query)
         self.bus.on(CancelGeneration, self._on_cancel)
         self.bus.serve(GetSnapshot, self._snapshot)
@@ -115,24 +116,27 @@ class GeneratorAgent(BaseAgent):
 
     # ------------------------------------------------------------------ turns
 
-    def _on_query(self, message: QueryReceived, envelope: Envelope) -> None:
-        query_id = envelope.query_id
+    def _on_query(self, _message: QueryReceived, envelope: Envelope) -> None:
+        self._begin(envelope.turn, None)
+
+    def _on_granted(self, message: TurnGranted, envelope: Envelope) -> None:
+        self._begin(envelope.turn, message.claim)
+
+    def _begin(self, turn: TurnRef, claim: TurnClaimed | None) -> None:
+        query_id = turn.query_id
         if self.state == "draining" or query_id in self._tasks or len(self._tasks) >= self._most_turns():
             return  # the ledger offers it again
-        task = self._tasks[query_id] = self.spawn(self._take(envelope.turn), name=f"turn {query_id}")
+        task = self._tasks[query_id] = self.spawn(self._take(turn, claim), name=f"turn {query_id}")
         task.add_done_callback(lambda _task: self._tasks.pop(query_id, None))
 
     def _most_turns(self) -> int:
         return self.config.embedded_max_turns if self._backends.info.kind == "embedded" else self.config.max_turns
 
-    async def _take(self, turn: TurnRef) -> None:
-        machine = self.machine(TRANSITIONS, State.IDLE, turn)
-        ask = ClaimTurn(holder=self.bus.boot, pid=os.getpid(), name=self.CONFIG_NAME)
-        try:
-            claim = await self.bus.request(ask, TurnClaimed, turn=turn)
-        except (RequestFailed, RequestTimeout) as error:
-            log.info("claim_refused", query_id=turn.query_id, reason=str(error))
+    async def _take(self, turn: TurnRef, claim: TurnClaimed | None) -> None:
+        claim = claim or await self._claim(turn)
+        if claim is None:
             return
+        machine = self.machine(TRANSITIONS, State.IDLE, turn)
         machine.do(Action.RECEIVE)
         run = TurnRun(
             self.bus,
@@ -151,6 +155,14 @@ class GeneratorAgent(BaseAgent):
         finally:
             del self._runs[turn.query_id]
             self._changed()
+
+    async def _claim(self, turn: TurnRef) -> TurnClaimed | None:
+        ask = ClaimTurn(holder=self.bus.boot, pid=os.getpid(), name=self.CONFIG_NAME, takes_grants=True)
+        try:
+            return await self.bus.request(ask, TurnClaimed, turn=turn)
+        except (RequestFailed, RequestTimeout) as error:
+            log.info("claim_refused", query_id=turn.query_id, reason=str(error))
+            return None
 
     def _on_cancel(self, _message: CancelGeneration, envelope: Envelope) -> None:
         run = self._runs.get(envelope.query_id)

@@ -14,6 +14,7 @@ from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from participants.services.conversation import checks, ledger, texts
 from participants.services.conversation.config import ConversationConfig
 from participants.services.conversation.errors import StorageError
+from participants.services.conversation.handover import Handover
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.ledger import OpenTurn
 from participants.services.conversation.states import State
@@ -25,8 +26,10 @@ log = structlog.get_logger()
 class Asking:
     """Requests of those who ask."""
 
-    def __init__(self, store: Store, keeper: Keeper, rules: Callable[[], ConversationConfig]) -> None:
-        self._store, self._keeper, self._rules = store, keeper, rules
+    def __init__(
+        self, store: Store, keeper: Keeper, handover: Handover, rules: Callable[[], ConversationConfig]
+    ) -> None:
+        self._store, self._keeper, self._handover, self._rules = store, keeper, handover, rules
 
     def submit(self, message: SubmitTurn, request: Envelope) -> TurnAccepted:
         """Accept a question; it is committed when this returns."""
@@ -40,8 +43,9 @@ class Asking:
             raise checks.no_session(ref.session_id)
         checks.room(len(self._keeper.of_session(ref.session_id)), self._rules())
         turn, after = self._new_turn(message, ref, session)
+        turn, claim = self._handover.grant(turn)
         turn = self._store.submit(turn, after, message.attachments)
-        position = self._keeper.add(turn)
+        position = self._keeper.add(turn, claim)
         if session is None or session.title != after.title:
             self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "created" if session is None else "renamed")
         return TurnAccepted(
@@ -55,7 +59,7 @@ class Asking:
         before = session or SavedSession(ref.session_id, ref.user_id, "", "", "", now, now)
         persona = message.persona or before.persona
         turn = OpenTurn(
-            seq=0,
+            seq=ledger.NEWEST,
             ref=ref,
             query=message.query,
             created_at=now,

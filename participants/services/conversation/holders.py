@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 from bus.envelope import Envelope
 from bus.messages.control import OpsProcess, Presence
+from bus.messages.generation import GeneratorStatus
 from participants.services.conversation import ledger
 from participants.services.conversation.keeper import Keeper
 
@@ -29,12 +30,20 @@ class Holders:
             self._keeper.lost(lambda holder: ledger.is_of(holder, message.name, message.pid))
             self._news.set()
 
+    def on_status(self, message: GeneratorStatus, envelope: Envelope) -> None:
+        """One that answers says how many turns it takes at once."""
+        if envelope.boot not in self._draining:
+            self._keeper.answerers.heard(envelope.boot)
+        self._keeper.answerer_takes(message.max_turns)
+
     def on_presence(self, message: Presence, envelope: Envelope) -> None:
         """One name on one machine is one process: a new one means that the one before is dead."""
         boot = envelope.boot
         if message.state == "gone":
+            self._keeper.answerers.leaves(boot)
             self._keeper.lost(lambda holder: holder.boot == boot)
         elif message.state == "draining":
+            self._keeper.answerers.leaves(boot)
             self._draining.add(boot)
         elif message.state == "ready":
             self._ready(message, boot)
@@ -50,6 +59,7 @@ class Holders:
             self._draining.discard(self._boots.popitem(last=False)[1])
         if before is not None:
             self._draining.discard(before)
+            self._keeper.answerers.leaves(before)
         if message.kind == "agent":
             self._keeper.offer_unclaimed()
         alive = set(self._boots.values())  # one that died together with our predecessor is met only by its successor

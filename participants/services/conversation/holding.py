@@ -15,8 +15,9 @@ from bus.messages.ledger import (
     TurnClaimed,
     TurnHeld,
 )
-from participants.services.conversation import checks, ledger, texts
+from participants.services.conversation import checks, ledger
 from participants.services.conversation.config import ConversationConfig
+from participants.services.conversation.handover import Handover
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.ledger import Holder, OpenTurn
 from participants.services.conversation.store import SavedTurn, Store
@@ -25,8 +26,10 @@ from participants.services.conversation.store import SavedTurn, Store
 class Holding:
     """Requests of those who answer. The fence is their right to write; a user_id is checked where they give one."""
 
-    def __init__(self, store: Store, keeper: Keeper, rules: Callable[[], ConversationConfig]) -> None:
-        self._store, self._keeper, self._rules = store, keeper, rules
+    def __init__(
+        self, store: Store, keeper: Keeper, handover: Handover, rules: Callable[[], ConversationConfig]
+    ) -> None:
+        self._store, self._keeper, self._handover, self._rules = store, keeper, handover, rules
 
     def claim(self, message: ClaimTurn, request: Envelope) -> TurnClaimed:
         """Give a turn to a holder, with all that the prompt needs."""
@@ -35,23 +38,12 @@ class Holding:
         turn = self._open_turn(request, "ended")
         holder = Holder(message.holder, message.pid, message.name)
         taken = ledger.claim(turn, holder, self._keeper.now, self._rules())
-        history, read = texts.fitting(self._store.branch(taken), self._rules().history_chars)
-        steps = self._store.steps(request.query_id)
+        claimed = self._handover.of(taken)
         if taken.fence != turn.fence:
             self._store.update(taken)
         self._keeper.put(taken)
-        return TurnClaimed(
-            fence=taken.fence,
-            attempt=taken.attempt,
-            lease_s=self._rules().lease_s,
-            query=taken.query,
-            created_at=taken.created_at,
-            model=taken.model,
-            persona=taken.persona,
-            history=history,
-            steps=steps,
-            left_out=0 if read is None else self._store.count_before(taken) - read,
-        )
+        self._keeper.answerers.claimed(holder, takes_grants=message.takes_grants)
+        return claimed
 
     def journal(self, message: JournalTurn, request: Envelope) -> TurnHeld:
         """Save the text so far."""

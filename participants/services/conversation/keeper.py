@@ -16,10 +16,12 @@ from msgspec.structs import replace
 from bus import envelope as wire
 from bus.client import BusClient
 from bus.envelope import TurnRef
+from bus.messages.base import Message
 from bus.messages.generation import AnswerDialog, CancelGeneration, ResponseGeneration
-from bus.messages.ledger import SessionChanged, TurnEnd
+from bus.messages.ledger import SessionChanged, TurnClaimed, TurnEnd, TurnGranted
 from bus.messages.query import QueryReceived, TurnQueued
 from participants.services.conversation import ledger, texts
+from participants.services.conversation.answerers import Answerers
 from participants.services.conversation.config import ConversationConfig
 from participants.services.conversation.errors import StorageError
 from participants.services.conversation.ledger import NEVER, Due, Holder, OpenTurn
@@ -43,6 +45,7 @@ class Keeper:
 
     def __init__(self, store: Store, bus: BusClient, rules: Callable[[], ConversationConfig]) -> None:
         self.turns: dict[str, OpenTurn] = {}
+        self.answerers = Answerers()
         self._store, self._bus, self._rules = store, bus, rules
         self._positions: dict[str, int] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -107,10 +110,22 @@ class Keeper:
         self.turns[turn.ref.query_id] = turn
         self._arm(ledger.next_due([turn]))
 
-    def add(self, turn: OpenTurn) -> int:
-        """A new turn, which is saved; returns its position."""
+    def starts_at_once(self, turn: OpenTurn) -> bool:
+        """Whether a turn that is not accepted yet would start as soon as it is."""
+        return ledger.starts_at_once(turn, self.turns, self.most_active)
+
+    def add(self, turn: OpenTurn, claim: TurnClaimed | None = None) -> int:
+        """A new turn, which is saved; returns its position.
+
+        Args:
+            turn: The turn.
+            claim: Where somebody holds it already: what that process is given with it.
+        """
         query_id = turn.ref.query_id
-        self.turns[query_id] = turn
+        self.put(turn)
+        if claim is not None and turn.holder is not None:
+            self._bus.publish(TurnGranted(holder=turn.holder.boot, claim=claim), turn=turn.ref)
+            self._tell_soon(QueryReceived(query=turn.query, created_at=turn.created_at), turn.ref)
         self._positions[query_id] = ledger.positions(self.turns)[query_id]
         self.advance()
         return self._positions[query_id]
@@ -179,7 +194,11 @@ class Keeper:
 
     def changed(self, ref: TurnRef, change: str) -> None:
         """Tell who shows sessions."""
-        self._bus.publish(SessionChanged(change=change), turn=ref)
+        self._tell_soon(SessionChanged(change=change), ref)
+
+    def _tell_soon(self, message: Message, ref: TurnRef) -> None:
+        """For those who watch: after the answer to who waits for one."""
+        asyncio.get_running_loop().call_soon(lambda: self._bus.publish(message, turn=ref))
 
     def ask_to_stop(self, turn: OpenTurn) -> None:
         """Tell the holder of a turn to stop."""
@@ -190,6 +209,7 @@ class Keeper:
     def lost(self, gone: Callable[[Holder], bool]) -> None:
         """A process died: what it held is offered at once."""
         now = self.now
+        self.answerers.lost(gone)
         for turn in list(self.turns.values()):
             if turn.holder is not None and gone(turn.holder):
                 log.info("holder_lost", query_id=turn.ref.query_id, holder=turn.holder.name, attempt=turn.attempt)
@@ -231,6 +251,7 @@ class Keeper:
         what = ledger.due(turn, now, rules)
         if what is Due.LAPSE:
             log.info("lease_over", query_id=query_id, attempt=turn.attempt)
+            self.answerers.lost(lambda holder: holder == turn.holder)
             turn = ledger.lapsed(turn, now, rules, dead=False)
             self.put(turn)
             what = ledger.due(turn, now, rules)

@@ -20,6 +20,8 @@ from participants.services.conversation.states import HELD, Action, State
 from participants.services.conversation.transitions import after
 
 NEVER = math.inf
+NEWEST = 2**62
+"""The number of a turn that has none yet: it comes after all others."""
 
 
 class Holder(Struct, frozen=True):
@@ -98,6 +100,11 @@ def to_start(turns: Turns, max_active: int) -> list[str]:
     return [turn.ref.query_id for turn in heads[:room]]
 
 
+def starts_at_once(turn: OpenTurn, turns: Turns, max_active: int) -> bool:
+    """Whether a turn that is not accepted yet would start as soon as it is."""
+    return turn.ref.query_id in to_start({**turns, turn.ref.query_id: turn}, max_active)
+
+
 def positions(turns: Turns) -> dict[str, int]:
     """For each turn how many come before it: 0 when it is active.
 
@@ -167,6 +174,12 @@ def claim(turn: OpenTurn, holder: Holder, now: float, rules: ConversationConfig)
         limit_at=NEVER,
     )
     return renewed(taken, now, rules)
+
+
+def granted(turn: OpenTurn, holder: Holder, now: float, rules: ConversationConfig) -> OpenTurn:
+    """Give a turn to who has not asked for it: unless it speaks by the time of a second offer, it has not heard."""
+    taken = claim(start(turn, now, rules), holder, now, rules)
+    return replace(taken, told=True, lease_until=now + min(rules.lease_s, rules.offer_s[0]))
 
 
 def renewed(turn: OpenTurn, now: float, rules: ConversationConfig) -> OpenTurn:

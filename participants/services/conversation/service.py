@@ -44,6 +44,7 @@ from participants.services.conversation.approvals import Approvals
 from participants.services.conversation.asking import Asking
 from participants.services.conversation.config import ConversationConfig
 from participants.services.conversation.errors import SchemaTooNew, StorageError
+from participants.services.conversation.handover import Handover
 from participants.services.conversation.holders import Holders
 from participants.services.conversation.holding import Holding
 from participants.services.conversation.keeper import Keeper
@@ -75,8 +76,9 @@ class ConversationService(BaseService):
         self.store = Store(paths.data_dir() / "conversations.db")
         self.keeper = Keeper(self.store, self.bus, lambda: self.config)
         self.holders = Holders(self.keeper)
-        self._asking = Asking(self.store, self.keeper, lambda: self.config)
-        self._holding = Holding(self.store, self.keeper, lambda: self.config)
+        handover = Handover(self.store, self.keeper, lambda: self.config)
+        self._asking = Asking(self.store, self.keeper, handover, lambda: self.config)
+        self._holding = Holding(self.store, self.keeper, handover, lambda: self.config)
         self._sessions = SessionRequests(self.store, self.keeper, self.bus)
         self._approvals = Approvals(self.store, self.keeper, self._holding, self.bus, lambda: self.config)
         self._closed = False
@@ -86,7 +88,7 @@ class ConversationService(BaseService):
         self._serve_all()
         self.bus.on(OpsProcess, self.holders.on_process)
         self.bus.on(Presence, self.holders.on_presence)
-        self.bus.on(GeneratorStatus, lambda status, _envelope: self.keeper.answerer_takes(status.max_turns))
+        self.bus.on(GeneratorStatus, self.holders.on_status)
 
     async def started(self) -> None:
         """Say it where the store cannot be used; we keep running, and try again with each request."""

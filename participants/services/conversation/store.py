@@ -146,7 +146,7 @@ class Store(Database):
 
     def count_before(self, turn: OpenTurn) -> int:
         """How many turns come before it on its branch."""
-        return len(branches.line(self.links(turn.ref.session_id), turn.ref.query_id)) - 1
+        return len(branches.line(self.links(turn.ref.session_id), turn.parent_id)) if turn.parent_id else 0
 
     def open_turns(self) -> list[OpenTurn]:
         """All turns without an end, in the order of acceptance."""
@@ -179,9 +179,11 @@ class Store(Database):
                 msgspec.structs.astuple(session),
             )
             cursor = db.execute(
-                "INSERT INTO turns (query_id, session_id, user_id, parent_id, state, created_at, model, persona, "
-                "attachments, query) VALUES (?, ?, ?, ?, 'received', ?, ?, ?, ?, ?)",
+                "INSERT INTO turns (state, fence, attempt, tries, holder, holder_pid, holder_name, cancelled, "
+                "query_id, session_id, user_id, parent_id, created_at, model, persona, attachments, query) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
+                    *_holding(turn),
                     turn.ref.query_id,
                     turn.ref.session_id,
                     turn.ref.user_id,
@@ -198,22 +200,11 @@ class Store(Database):
 
     def update(self, turn: OpenTurn) -> None:
         """Save who holds an open turn, and whether it is to stop."""
-        holder = turn.holder or Holder("")
         with self.write() as db:
             db.execute(
                 "UPDATE turns SET state = ?, fence = ?, attempt = ?, tries = ?, holder = ?, holder_pid = ?, "
                 "holder_name = ?, cancelled = ? WHERE query_id = ?",
-                (
-                    str(turn.state),
-                    turn.fence,
-                    turn.attempt,
-                    turn.tries,
-                    holder.boot,
-                    holder.pid,
-                    holder.name,
-                    int(turn.cancelled),
-                    turn.ref.query_id,
-                ),
+                (*_holding(turn), turn.ref.query_id),
             )
 
     def end(self, turn: OpenTurn, end: TurnEnd, now: str, n: int | None = None) -> None:
@@ -286,6 +277,13 @@ def _saved(row: sqlite3.Row) -> SavedTurn:
     query_id, session_id, user_id, query, created_at, state, attempt, n, fence, answer, thinking, figures = row
     end = replace(_decode_end(figures), answer=answer, thinking=thinking) if figures else None
     return SavedTurn(TurnRef(session_id, user_id, query_id), query, created_at, State(state), attempt, n, fence, end)
+
+
+def _holding(turn: OpenTurn) -> tuple[str | int, ...]:
+    """Who holds the turn, in the order of the columns."""
+    holder = turn.holder or Holder("")
+    counts = (turn.fence, turn.attempt, turn.tries)
+    return (str(turn.state), *counts, holder.boot, holder.pid, holder.name, int(turn.cancelled))
 
 
 def _open(row: sqlite3.Row) -> OpenTurn:

@@ -24,6 +24,7 @@ from bus.messages.ledger import (
     Step,
     TurnClaimed,
     TurnEnd,
+    TurnGranted,
     TurnHeld,
 )
 from bus.messages.query import QueryReceived
@@ -48,6 +49,7 @@ class Ledger:
         self.stale = False
         self.full = 0
         self.model = ""
+        self.claims: list[str] = []
         self.journalled = asyncio.Event()
         self.let_go = asyncio.Event()
         bus.serve(ClaimTurn, self._claim)
@@ -57,11 +59,16 @@ class Ledger:
         bus.serve(ReleaseTurn, self._release)
 
     async def _claim(self, _message: ClaimTurn, envelope: Envelope) -> TurnClaimed:
+        self.claims.append(envelope.query_id)
+        return self.claim_of(envelope.query_id)
+
+    def claim_of(self, query_id: str) -> TurnClaimed:
+        """What the holder of a turn is given."""
         return TurnClaimed(
             fence=1,
             attempt=1,
             lease_s=2.0,
-            query=self.queries[envelope.query_id],
+            query=self.queries[query_id],
             created_at="2026-01-01T00:00:00Z",
             model=self.model,
             persona="",
@@ -125,6 +132,13 @@ class World:
         self.ledger.queries = {**self.ledger.queries, query_id: query}
         self.bus.publish(QueryReceived(query=query, created_at="2026-01-01T00:00:00Z"), turn=turn)
         return turn
+
+    def grant(self, query: str, query_id: str = "q1", *, holder: str) -> None:
+        """A question's turn has come, and it is given to somebody."""
+        self.ledger.queries = {**self.ledger.queries, query_id: query}
+        turn = TurnRef("s1", "default", query_id)
+        self.bus.publish(TurnGranted(holder=holder, claim=self.ledger.claim_of(query_id)), turn=turn)
+        self.ask(query, query_id)
 
     async def end(self) -> TurnEnd:
         """The next turn's end."""

@@ -344,6 +344,22 @@ async def test_same_turn_offered_twice_is_answered_once(world: World) -> None:
     assert len([r for r in world.model.requests if r.path == "/api/chat"]) == 1
 
 
+async def test_turn_that_was_granted_is_not_claimed(world: World) -> None:
+    world.ledger.history = [PastTurn(query="my name is Ann", answer="Hello Ann.", status="answered")]
+    world.grant("who am I?", holder=world.agent.bus.boot)
+    assert (await world.end()).status == "answered"
+    body = (await world.model.next_request("/api/chat")).body
+    assert [message["content"] for message in body["messages"][1:]] == ["my name is Ann", "Hello Ann.", "who am I?"]
+    assert world.ledger.claims == []
+    assert world.moves == ["RECEIVING", "GENERATING", "PUBLISHING", "DONE"]
+
+
+async def test_turn_that_was_granted_to_another_is_claimed_as_ever(world: World) -> None:
+    world.grant("hi", holder="another")
+    assert (await world.end()).status == "answered"
+    assert world.ledger.claims == ["q1"]
+
+
 async def test_missing_model_says_the_command_that_brings_it(world: World) -> None:
     world.ledger.model = "gemma9:1t"
     end = await world.answer("hi")

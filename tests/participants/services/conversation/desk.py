@@ -15,7 +15,7 @@ from bus.messages.approval import ApprovalRequest, ApprovalResult
 from bus.messages.base import Message
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, CancelGeneration, ResponseGeneration
-from bus.messages.ledger import ClaimTurn, FinishTurn, SessionChanged, TurnClaimed, TurnEnd
+from bus.messages.ledger import ClaimTurn, FinishTurn, SessionChanged, TurnClaimed, TurnEnd, TurnGranted
 from bus.messages.query import QueryReceived, SubmitTurn, TurnAccepted, TurnQueued
 from bus.testing import MemoryBus
 from participants.services.conversation.config import ConversationConfig
@@ -77,12 +77,14 @@ class Desk:
         self.clock = clock
         self.bus = MemoryBus()
         self.heard: list[tuple[Message, Envelope]] = []
+        self.grants: list[tuple[TurnGranted, TurnRef]] = []
 
     async def open(self, rules: ConversationConfig = RULES) -> None:
         """Start the ledger."""
         self.asker: BusClient = await self.bus.client("asker")
         for kind in _HEARD:
             self.asker.on(kind, lambda message, envelope: self.heard.append((message, envelope)))
+        self.asker.on(TurnGranted, lambda message, envelope: self.grants.append((message, envelope.turn)))
         self.service = ConversationService(rules, self.bus.make("conversation"), SystemConfig(id="system"))
         self._run = asyncio.create_task(self.service.run())
         await self.service.bus.wait_ready(5)
@@ -116,9 +118,9 @@ class Desk:
         """Ask a question."""
         return await self.ask(SubmitTurn(query=query, **more), TurnAccepted, turn)
 
-    async def claim(self, turn: TurnRef, holder: str = "boot1", pid: int = 11) -> TurnClaimed:
+    async def claim(self, turn: TurnRef, holder: str = "boot1", pid: int = 11, **more: Any) -> TurnClaimed:
         """Claim a turn."""
-        return await self.ask(ClaimTurn(holder=holder, pid=pid, name="generator"), TurnClaimed, turn)
+        return await self.ask(ClaimTurn(holder=holder, pid=pid, name="generator", **more), TurnClaimed, turn)
 
     async def finish(self, turn: TurnRef, fence: int = 1, answer: str = "Because.", status: str = "answered") -> Done:
         """End a turn."""

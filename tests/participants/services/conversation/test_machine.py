@@ -44,7 +44,8 @@ from tests.participants.services.conversation.desk import RULES, Clock, Desk
 
 CRASH = st.sampled_from(["", "", "", "before", "after"])
 SESSION = st.sampled_from(["s1", "s1", "s2", "s3", "s4"])
-HOLDER = st.sampled_from([("boot1", 1), ("boot2", 2)])
+HOLDER = st.sampled_from([("boot1", 1), ("boot1", 1), ("boot1", 1), ("boot2", 2)])
+OTHERS = {"boot1": ("boot2", 2), "boot2": ("boot1", 1)}
 
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108  a kill needs no disk, only a power cut does
 
@@ -107,8 +108,15 @@ class Ledger(RuleBasedStateMachine):
                 return error.code
         finally:
             vars(self.desk.service.store).pop("write", None)
+            self._take_grants()
         await self.desk.restart()
         return await self._ask(message, turn)
+
+    def _take_grants(self) -> None:
+        while self.desk.grants:
+            grant, turn = self.desk.grants.pop(0)
+            self.accepted[turn.query_id] = turn
+            self._claimed(turn, grant.holder, grant.claim)
 
     def _arm(self, crash: str) -> None:
         store = self.desk.service.store
@@ -139,6 +147,16 @@ class Ledger(RuleBasedStateMachine):
         else:
             assert answer == "too_many"
 
+    @rule(holder=HOLDER, crash=CRASH)
+    def get_a_turn_unasked(self, holder: tuple[str, int], crash: str) -> None:
+        """The only one that claims is given what comes next, while there is room."""
+        self.holder_dies(OTHERS[holder[0]])
+        for query_id, turn in sorted(self.accepted.items()):
+            if query_id not in self.ended:
+                message = ClaimTurn(holder=holder[0], pid=holder[1], name="generator", takes_grants=True)
+                self._claimed(turn, holder[0], self.run(self._ask(message, turn)))
+        self.submit(f"of its own {self._count}", crash)
+
     @precondition(lambda self: self.accepted)
     @rule(data=st.data())
     def submit_again(self, data: st.DataObject) -> None:
@@ -150,7 +168,7 @@ class Ledger(RuleBasedStateMachine):
     @rule(data=st.data(), holder=HOLDER, crash=CRASH)
     def claim(self, data: st.DataObject, holder: tuple[str, int], crash: str) -> None:
         turn = self.accepted[self._pick(data, self.accepted.keys() - self.ended)]
-        message = ClaimTurn(holder=holder[0], pid=holder[1], name="generator")
+        message = ClaimTurn(holder=holder[0], pid=holder[1], name="generator", takes_grants=True)
         self._claimed(turn, holder[0], self.run(self._ask(message, turn, crash)))
 
     @precondition(lambda self: self.claims.keys() - self.ended)
@@ -158,7 +176,7 @@ class Ledger(RuleBasedStateMachine):
     def take_over(self, data: st.DataObject) -> None:
         query_id = self._pick(data, self.claims.keys() - self.ended)
         old, _ = self.claims[query_id]
-        new, pid = {"boot1": ("boot2", 2), "boot2": ("boot1", 1)}[old]
+        new, pid = OTHERS[old]
         self.run(self.desk.clock.forward(RULES.lease_s + 1))
         turn = self.accepted[query_id]
         message = ClaimTurn(holder=new, pid=pid, name="generator")
