@@ -18,6 +18,7 @@ from bus.errors import Local2Error
 from bus.messages.control import Backend
 from bus.messages.generation import BackendInfo, ModelInfo, RoleInfo
 from participants.agents.generator.chat import ChatClient
+from participants.agents.generator.loopback import LoopbackTransport
 from participants.models import ROLES, ModelsConfig, ollama_url, role_model, same_model
 
 log = structlog.get_logger()
@@ -178,6 +179,9 @@ class Backends:
 
 def _connect(url: str, timeouts: httpx.Timeout) -> ChatClient:
     """A client for `url`. Loopback ignores proxy settings of the environment."""
-    local = urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    parts = urlsplit(url)
+    local = parts.hostname in ("127.0.0.1", "localhost", "::1")
+    if local and parts.scheme == "http":
+        return ChatClient(url, timeout=timeouts, transport=LoopbackTransport())
     limits = httpx.Limits(max_connections=64, keepalive_expiry=60.0)
     return ChatClient(url, timeout=timeouts, trust_env=not local, limits=limits)
