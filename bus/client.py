@@ -23,6 +23,7 @@ from bus import subjects
 from bus.config import BusConfig
 from bus.envelope import NO_TURN, Envelope, GapCounter, Stamp, TurnRef
 from bus.errors import BusUnavailable, EnvelopeError, RequestFailed, RequestTimeout
+from bus.hints import Hints
 from bus.messages.base import Message, read
 from bus.messages.control import Probe, Refusal
 from bus.transport import Frames, Transport, ZmqTransport
@@ -77,6 +78,7 @@ class BusClient:
     ) -> None:
         self.config, self.sender_id = config, sender_id
         self.counters = Counters()
+        self.hints = Hints(lambda message, turn: self.publish(message, turn=turn))
         self._stamp = Stamp()
         self._gaps = GapCounter()
         self.inbox = ".".join([subjects.INBOX, subjects.escape(name), subjects.escape(instance), self.boot])
@@ -137,6 +139,7 @@ class BusClient:
 
     async def close(self) -> None:
         """Stop handlers and leave; what was published gets bus.yaml's linger time."""
+        self.hints.flush()
         tasks = [t for t in [*self._tasks, self._probing, *self._workers()] if t is not None]
         for task in tasks:
             task.cancel()

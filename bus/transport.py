@@ -84,6 +84,8 @@ class ZmqTransport:
 
     def send(self, frames: Frames) -> bool:
         """Publish; False where the outgoing queue is full."""
+        if self._closed:
+            return False
         try:
             self._pub.send_multipart(frames, zmq.NOBLOCK, copy=True)
         except zmq.Again:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, TypeVar
@@ -26,7 +25,6 @@ class BaseAgent(Participant):
 
         def told(before: S, action: A, after: S, note: str) -> None:
             move = AgentTransition(agent=self.CONFIG_NAME, before=before, action=action, after=after, note=note)
-            # Told once the turn waits for something anyway: it is not to wait for being watched.
-            asyncio.get_running_loop().call_soon(lambda: self.bus.publish(move, turn=turn))
+            self.bus.hints.tell(move, turn)
 
         return StateMachine(table, state, told)

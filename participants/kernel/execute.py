@@ -116,7 +116,7 @@ class ToolDispatcher:
             )
         record = ToolRecord(call_id=call_id, tool=schema.tool, args=args)
         activity = ToolActivity(tool=schema.tool, call_id=call_id, event="dispatched", args=args)
-        self._bus.publish(activity, turn=turn)
+        self._bus.hints.tell(activity, turn)
         ended = await self._outcome(schema, record, turn)
         return self._told(msgspec.structs.replace(ended, seconds=round(monotonic() - started, 4)), turn)
 
@@ -130,18 +130,16 @@ class ToolDispatcher:
         )
 
     def _told(self, record: ToolRecord, turn: TurnRef) -> ToolRecord:
-        self._bus.publish(
-            ToolActivity(
-                tool=record.tool,
-                call_id=record.call_id,
-                event="ended",
-                outcome=record.outcome,
-                result=record.result,
-                sources=record.sources,
-                seconds=record.seconds,
-            ),
-            turn=turn,
+        activity = ToolActivity(
+            tool=record.tool,
+            call_id=record.call_id,
+            event="ended",
+            outcome=record.outcome,
+            result=record.result,
+            sources=record.sources,
+            seconds=record.seconds,
         )
+        self._bus.hints.tell(activity, turn)
         return record
 
     async def _outcome(self, schema: ToolSchema, record: ToolRecord, turn: TurnRef) -> ToolRecord:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import OrderedDict
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
@@ -34,6 +36,7 @@ from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
 _REMEMBERED_CALLS = 256
+_QUICK_S = 0.01
 _LONGEST_RESULT = 1_000_000
 """Characters; more does not fit into a message. What the model is told is cut much shorter, by the dispatcher."""
 
@@ -203,8 +206,8 @@ class BaseTool(Participant):
         try:
             async with limit, self._slots:
                 machine.do(Action.RUN)
-                self._tell_running(call, envelope)
-                return _result(call, "ok", await self.run_call(call.args))
+                with self._telling_that_it_runs(call, envelope):
+                    return _result(call, "ok", await self.run_call(call.args))
         except ToolFailed as error:
             return _result(call, "failed", str(error))
         except Exception as error:
@@ -213,13 +216,20 @@ class BaseTool(Participant):
             log.exception("tool_failed", tool=call.tool)
             return _result(call, "failed", f"{call.tool} failed inside; its log says why. Go on without it.")
 
-    def _tell_running(self, call: ToolCall, envelope: Envelope) -> None:
+    @contextmanager
+    def _telling_that_it_runs(self, call: ToolCall, envelope: Envelope) -> Generator[None]:
+        """A call that takes a while says so, or it would be sent again; of a quick one the result says enough."""
         activity = ToolActivity(tool=call.tool, call_id=call.call_id, event="running", pid=os.getpid())
-        self.bus.publish(activity, turn=envelope.turn)
+        loop = asyncio.get_running_loop()
+        later = loop.call_later(_QUICK_S, lambda: self.bus.publish(activity, turn=envelope.turn))
+        try:
+            yield
+        finally:
+            later.cancel()
 
     def _moved(self, call: ToolCall, envelope: Envelope, before: State, action: Action, after: State) -> None:
         move = ToolTransition(tool=call.tool, before=before, action=action, after=after)
-        self.bus.publish(move, turn=envelope.turn)
+        self.bus.hints.tell(move, envelope.turn)
 
 
 def _result(call: ToolCall, outcome: str, found: str | Found) -> ToolResult:

@@ -177,10 +177,11 @@ class TurnRun:
         except (RequestTimeout, RequestFailed) as error:
             log.warning("end_not_saved", query_id=self.turn.query_id, reason=str(error))
             return  # the ledger offers the turn again, or somebody else has it
-        if self.machine.can(Action.FINISH):
-            self.machine.do(Action.FINISH)
+        self._bus.hints.flush()
         self._bus.publish(ResponseGeneration(query=self.claim.query, end=end), turn=self.turn)
         self._bus.publish(AnswerDialog(query=self.claim.query, answer=end.answer), turn=self.turn)
+        if self.machine.can(Action.FINISH):
+            self.machine.do(Action.FINISH)
 
     # ------------------------------------------------------------------ the work
 
@@ -288,6 +289,7 @@ class TurnRun:
 
     def _told(self, piece: Piece) -> None:
         """Publish a piece, and keep it."""
+        self._bus.hints.flush()
         if self._first_s is None:
             self._first_s = round(monotonic() - self._started, 4)
         self.n += 1

@@ -119,8 +119,14 @@ class World:
         self.token = asyncio.Event()
         bus.on(Token, self._on_token)
         bus.on(Thinking, lambda message, _envelope: self.thoughts.append(message))
-        bus.on(AgentTransition, lambda message, _envelope: self.moves.append(message.after))
+        self.done = asyncio.Event()
+        bus.on(AgentTransition, self._on_move)
         bus.on(ResponseGeneration, lambda m, envelope: self.responses.put_nowait((envelope.query_id, m.end)))
+
+    def _on_move(self, message: AgentTransition, _envelope: Envelope) -> None:
+        self.moves.append(message.after)
+        if message.after == "DONE":
+            self.done.set()
 
     def _on_token(self, message: Token, _envelope: Envelope) -> None:
         self.tokens.append(message)

@@ -36,6 +36,7 @@ async def test_answer_streams_and_is_committed_before_it_is_told(world: World) -
     assert world.text == "Hello!"
     assert [token.n for token in world.tokens] == [0, 1, 2]
     assert world.ledger.ends["q1"] == end
+    await world.done.wait()
     assert world.moves == ["RECEIVING", "GENERATING", "PUBLISHING", "DONE"]
 
 
@@ -351,6 +352,7 @@ async def test_turn_that_was_granted_is_not_claimed(world: World) -> None:
     body = (await world.model.next_request("/api/chat")).body
     assert [message["content"] for message in body["messages"][1:]] == ["my name is Ann", "Hello Ann.", "who am I?"]
     assert world.ledger.claims == []
+    await world.done.wait()
     assert world.moves == ["RECEIVING", "GENERATING", "PUBLISHING", "DONE"]
 
 
