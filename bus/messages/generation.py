@@ -130,5 +130,8 @@ class GeneratorStatus(Message, frozen=True):
     tools: Annotated[list[str], about("Tools that the model is told of, by name.")]
     turns: Annotated[dict[str, str], about("Running turns: query_id to state.")]
     max_turns: Annotated[int, about("How many turns it takes at once.")] = 1
+    history_chars: Annotated[
+        int | None, about("More characters of a conversation than these can not fit into a prompt.")
+    ] = None
     options: Annotated[dict[str, Any], about("Model options, such as num_ctx.")] = {}
     commands: Annotated[list[CommandInfo], about("Slash commands, by name.")] = []

@@ -51,7 +51,7 @@ class TokenEstimate:
         if counted < 50 or estimated < 50:
             return
         old = self.bytes_per_token(model)
-        self._bytes[model] = min(6.0, max(1.0, old + 0.25 * (old * estimated / counted - old)))
+        self._bytes[model] = min(prompts.MOST_BYTES_PER_TOKEN, max(1.0, old + 0.25 * (old * estimated / counted - old)))
 
 
 class GeneratorAgent(BaseAgent):
@@ -237,5 +237,6 @@ class GeneratorAgent(BaseAgent):
             tools=[schema.tool for schema in self._tools.registry.enabled()],
             turns={query_id: run.machine.state for query_id, run in self._runs.items()},
             max_turns=self._most_turns(),
+            history_chars=int(self.config.num_ctx * prompts.MOST_BYTES_PER_TOKEN),
             options=options(self.config),
         )

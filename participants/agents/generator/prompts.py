@@ -17,6 +17,8 @@ _MESSAGE_TOKENS = 6
 """What a chat template adds around each message."""
 BYTES_PER_TOKEN = 3.2
 """The first guess, on the careful side; the server's own counts correct it."""
+MOST_BYTES_PER_TOKEN = 6.0
+"""No correction goes beyond."""
 
 
 class Prompt(NamedTuple):

@@ -26,7 +26,7 @@ class Handover:
 
     def of(self, turn: OpenTurn) -> TurnClaimed:
         """What the holder of a turn gets."""
-        history, read = texts.fitting(self._store.branch(turn), self._rules().history_chars)
+        history, read = texts.fitting(self._store.branch(turn), self._keeper.history_chars)
         return TurnClaimed(
             fence=turn.fence,
             attempt=turn.attempt,

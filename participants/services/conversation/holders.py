@@ -34,7 +34,7 @@ class Holders:
         """One that answers says how many turns it takes at once."""
         if envelope.boot not in self._draining:
             self._keeper.answerers.heard(envelope.boot)
-        self._keeper.answerer_takes(message.max_turns)
+        self._keeper.answerer_says(message)
 
     def on_presence(self, message: Presence, envelope: Envelope) -> None:
         """One name on one machine is one process: a new one means that the one before is dead."""

@@ -17,7 +17,7 @@ from bus import envelope as wire
 from bus.client import BusClient
 from bus.envelope import TurnRef
 from bus.messages.base import Message
-from bus.messages.generation import AnswerDialog, CancelGeneration, ResponseGeneration
+from bus.messages.generation import AnswerDialog, CancelGeneration, GeneratorStatus, ResponseGeneration
 from bus.messages.ledger import SessionChanged, TurnClaimed, TurnEnd, TurnGranted
 from bus.messages.query import QueryReceived, TurnQueued
 from participants.services.conversation import ledger, texts
@@ -52,6 +52,7 @@ class Keeper:
         self._wake_at = NEVER
         self._tidy: asyncio.TimerHandle | None = None
         self._taken_at_once: int | None = None
+        self._used_chars: int | None = None
         self.expire: Callable[[OpenTurn, float], None] = lambda _turn, _now: None
         """Called with a turn that has requests for approval which nobody answered in time."""
 
@@ -61,10 +62,17 @@ class Keeper:
         limit = self._rules().max_active
         return limit if self._taken_at_once is None else min(limit, self._taken_at_once)
 
-    def answerer_takes(self, turns: int) -> None:
-        """Whoever answers said how many turns it takes at once."""
-        if turns != self._taken_at_once:
-            self._taken_at_once = turns
+    @property
+    def history_chars(self) -> int:
+        """How much of a conversation is handed over: no more than whoever answers can use."""
+        limit = self._rules().history_chars
+        return limit if self._used_chars is None else min(limit, self._used_chars)
+
+    def answerer_says(self, status: GeneratorStatus) -> None:
+        """Whoever answers told how many turns it takes at once, and how much of a conversation it can use."""
+        self._used_chars = status.history_chars
+        if status.max_turns != self._taken_at_once:
+            self._taken_at_once = status.max_turns
             self.advance()
 
     @property

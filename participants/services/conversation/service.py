@@ -105,7 +105,7 @@ class ConversationService(BaseService):
     async def _ask_how_many(self) -> None:
         with contextlib.suppress(RequestTimeout, RequestFailed):
             status = await self.bus.request(GetStatus(), GeneratorStatus)
-            self.keeper.answerer_takes(status.max_turns)
+            self.keeper.answerer_says(status)
 
     def reconfigured(self, before: Any) -> None:
         """More turns may run at once now."""

@@ -7,7 +7,7 @@ import pytest
 from bus.envelope import TurnRef
 from bus.messages.base import Message
 from bus.messages.control import Done
-from bus.messages.generation import ResponseGeneration
+from bus.messages.generation import BackendInfo, GeneratorStatus, ResponseGeneration
 from bus.messages.ledger import (
     ClaimTurn,
     FinishTurn,
@@ -242,6 +242,17 @@ async def test_history_holds_the_steps_and_no_thinking(desk: Desk) -> None:
 
 async def test_a_long_history_says_how_much_is_left_out(desk: Desk) -> None:
     await desk.restart(ConversationConfig(id="ledger", history_chars=25))
+    for number in range(4):
+        await desk.answered(turn(number), "x" * 5, "y" * 5)
+    await desk.submit(turn(5))
+    claim = await desk.claim(turn(5))
+    assert (len(claim.history), claim.left_out) == (2, 2)
+
+
+async def test_no_more_history_is_handed_over_than_the_generator_can_use(desk: Desk) -> None:
+    backend = BackendInfo(kind="embedded")
+    told = GeneratorStatus(backend=backend, roles=[], models=[], tools=[], turns={}, max_turns=8, history_chars=25)
+    desk.asker.publish(told)
     for number in range(4):
         await desk.answered(turn(number), "x" * 5, "y" * 5)
     await desk.submit(turn(5))
