@@ -33,6 +33,9 @@ SECTIONS = {
     "model_server": "participants.services.model_server.participant:ModelServerConfig",
     "ops": "participants.services.ops.service:OpsConfig",
     "datetime": "participants.tools.base:ToolConfig",
+    "web_search": "participants.tools.web_search.tool:WebSearchConfig",
+    "web_fetch": "participants.tools.web_fetch.tool:WebFetchConfig",
+    "semantic_scholar": "participants.tools.semantic_scholar.tool:SemanticScholarConfig",
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""
 

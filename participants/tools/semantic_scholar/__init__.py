@@ -1,0 +1,1 @@
+"""search_papers: which scientific papers are there on something?"""

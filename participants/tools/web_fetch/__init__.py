@@ -1,0 +1,1 @@
+"""web_fetch: what does one web page say?"""

@@ -1,0 +1,1 @@
+"""web_search: what does the web say about some words?"""
