@@ -19,7 +19,6 @@ from participants.web.transport import CheckedTransport, Resolve, resolve
 
 USER_AGENT = "LoCAL2/0.1"
 _IDLE_S = 10.0
-_CHUNK = 65_536
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -62,13 +61,15 @@ async def get(
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + limits.seconds
-    sent = {"User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": ACCEPTED, **(headers or {})}
-    idle = min(_IDLE_S, limits.seconds)
-    transport = CheckedTransport(allow, resolve)
+    sent = {"User-Agent": USER_AGENT, "Accept": "*/*", "Accept-Encoding": ACCEPTED, "Connection": "close"}
+    sent |= dict(headers or {})
+    timeouts = httpx.Timeout(min(_IDLE_S, limits.seconds)).as_dict()
     try:
-        async with httpx.AsyncClient(transport=transport, timeout=idle, trust_env=False, headers=sent) as client:
+        # No httpx.Client: it keeps cookies, and trips over redirects that it was told not to follow.
+        request = httpx.Request("GET", url, headers=sent, extensions={"timeout": timeouts})
+        async with CheckedTransport(allow, resolve) as transport:
             async with asyncio.timeout_at(deadline):
-                response = await client.send(client.build_request("GET", url), stream=True)
+                response = await transport.handle_async_request(request)
             try:
                 body, cut = await _body(response, limits, deadline)
             finally:
@@ -92,7 +93,7 @@ async def _body(response: httpx.Response, limits: Limits, deadline: float) -> tu
     unpack = decoder(response.headers.get("content-encoding", ""))
     try:
         async with asyncio.timeout_at(deadline):
-            async for part in response.aiter_raw(_CHUNK):
+            async for part in response.aiter_raw():
                 out += unpack.feed(part, limits.max_bytes + 1 - len(out))
                 if len(out) > limits.max_bytes:
                     return bytes(out[: limits.max_bytes]), f"it is longer than {limits.max_bytes:,} bytes"

@@ -40,32 +40,33 @@ class Inflate:
 
     def __init__(self) -> None:
         self._state = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._begun = False
+        self._head: bytes | None = b""
 
     def feed(self, data: bytes, limit: int) -> bytes:
         """Unpack; what follows the end of the packed data is passed over."""
+        if self._head is not None:
+            data = self._head + data
+            self._head = data if len(data) < 2 else None
+            if self._head is not None:
+                return b""
+            if not _has_header(data):
+                self._state = zlib.decompressobj(-zlib.MAX_WBITS)
+        return self._unpack(data, limit)
+
+    def _unpack(self, data: bytes, limit: int) -> bytes:
         out = bytearray()
-        while data and len(out) < limit and not self._state.eof:
-            out += self._step(data, min(_STEP, limit - len(out)))
-            data = self._state.unconsumed_tail
-        return bytes(out)
-
-    def _step(self, data: bytes, limit: int) -> bytes:
         try:
-            part = self._state.decompress(data, limit)
-        except zlib.error as error:
-            if self._begun:
-                raise WebError("The server's answer is damaged: it cannot be unpacked.") from error
-            part = self._raw(data, limit)
-        self._begun = True
-        return part
-
-    def _raw(self, data: bytes, limit: int) -> bytes:
-        self._state = zlib.decompressobj(-zlib.MAX_WBITS)
-        try:
-            return self._state.decompress(data, limit)
+            while data and len(out) < limit and not self._state.eof:
+                out += self._state.decompress(data, min(_STEP, limit - len(out)))
+                data = self._state.unconsumed_tail
         except zlib.error as error:
             raise WebError("The server's answer is damaged: it cannot be unpacked.") from error
+        return bytes(out)
+
+
+def _has_header(data: bytes) -> bool:
+    """Whether it begins as gzip or zlib do."""
+    return data[:2] == b"\x1f\x8b" or (data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0)
 
 
 def decoder(encoding: str) -> Decoder:

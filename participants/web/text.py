@@ -35,7 +35,10 @@ def shorten(text: str, limit: int) -> str:
     """At most `limit` characters, cut at a word, with an ellipsis."""
     if len(text) <= limit:
         return text
-    return text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+    kept = text[: limit - 1]
+    if not text[limit - 1].isspace():
+        kept = kept.rsplit(" ", 1)[0]
+    return kept.rstrip(" ,;:") + "…"
 
 
 def web_address(value: Any) -> str:

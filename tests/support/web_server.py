@@ -68,7 +68,7 @@ class WebServer:
         return f"http://127.0.0.1:{self.port}"
 
     def page(self, path: str, body: bytes, content_type: str = "", *, status: int = 200, **headers: str) -> None:
-        """Serve a body; headers as `retry_after="2"`. Several for one path come in turn, the last one again and again."""
+        """Serve a body; headers as `retry_after="2"`. Several for one path come in turn."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         if content_type:
             named["content-type"] = content_type
@@ -98,16 +98,18 @@ class WebServer:
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            asked = Asked((await reader.readuntil(b"\r\n\r\n"))[:-4])
-            self.requests.append(asked)
-            self.came.set()
-            waiting = self._handlers.get(asked.path, [_missing])
-            handler = waiting.pop(0) if len(waiting) > 1 else waiting[0]
-            await handler(asked, writer)
-        writer.close()
-        with contextlib.suppress(ConnectionError):
-            await writer.wait_closed()
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                asked = Asked((await reader.readuntil(b"\r\n\r\n"))[:-4])
+                self.requests.append(asked)
+                self.came.set()
+                waiting = self._handlers.get(asked.path, [_missing])
+                handler = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+                await handler(asked, writer)
+                writer.close()
+                await writer.wait_closed()
+        finally:
+            writer.transport.abort()
 
 
 def head_of(status: int, headers: dict[str, str]) -> bytes:

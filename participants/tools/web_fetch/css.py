@@ -149,7 +149,7 @@ def _no_size(style: Style) -> bool:
 def font_gone(style: Style) -> bool | None:
     """Whether the font is too small to see; None where the element says nothing of it that changes that."""
     value = style.get("font-size", "")
-    if not value and (found := re.search(r"(?:^|\s)([\d.]+[a-z%]+)(?:/|\s)", style.get("font", "") + " ")):
+    if not value and (found := re.search(r"(?:^|\s)(0|[\d.]+[a-z%]+)(?:/|\s)", style.get("font", "") + " ")):
         value = found[1]
     found = _NUMBER.fullmatch(value)
     if found is None:

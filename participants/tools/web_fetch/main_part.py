@@ -27,6 +27,7 @@ _BLOCKS = frozenset({
     "div", "section", "ul", "ol", "table", "aside", "p", "dl", "header", "form", "figure", "td", "tr", "tbody",
     "details", "span", "center",
 })  # fmt: skip
+_MATTER_EMPTY = frozenset({"br", "td", "th", "hr"})
 _ENOUGH = 350
 """Characters."""
 
@@ -79,7 +80,9 @@ def pruned(element: Element, *, hard: bool) -> Element:
         for child in source.children:
             if isinstance(child, str):
                 copy.children.append(child)
-            elif not _left_out(child, element, in_content=in_content, hard=hard):
+            elif (child.children or child.tag in _MATTER_EMPTY) and not _left_out(
+                child, element, in_content=in_content, hard=hard
+            ):
                 twin = Element(child.tag, child.attributes)
                 copy.children.append(twin)
                 parents[id(twin)] = copy
@@ -102,14 +105,16 @@ def _add_up(made: list[Element], parents: dict[int, Element | None]) -> None:
 
 
 def _left_out(element: Element, part: Element, *, in_content: bool, hard: bool) -> bool:
-    tag, role = element.tag, element.attributes.get("role", "")
+    tag = element.tag
+    if not element.children and tag not in _MATTER_EMPTY:
+        return True
     if tag in _NOT_CONTENT:
         return hard or tag not in ("nav", "footer", "menu")
     if tag == "a" and element.length <= 1 and re.search("anchor|headerlink|permalink", _named(element)):
         return True
     if not hard:
         return False
-    if role in _ROLES or (tag == "header" and not in_content and element.links > 2):
+    if element.attributes.get("role", "") in _ROLES or (tag == "header" and not in_content and element.links > 2):
         return True
     name = _named(element)
     noted = re.search(r"note|admonition|topic", name) is not None

@@ -24,9 +24,9 @@ def read_html(html: str, url: str) -> Page:
     notes: list[str] = []
     if document.cut:
         notes.append("the page is nested too deeply or too large: its end is missing")
-    text = clean(as_text(main_part(seen)))
+    text = clean(as_text(main_part(seen))).strip()
     if _is_nothing(text) and (shown := _shown_by_scripts(document)) is not None:
-        text = clean(as_text(main_part(shown)))
+        text = clean(as_text(main_part(shown))).strip()
         notes.append("the page shows this text only once its scripts have run")
     title = _title(document)
     return Page(

@@ -20,8 +20,9 @@ NEVER_SEEN = frozenset({
 })  # fmt: skip
 _DEEPEST = 400
 """Levels; browsers stop near there, too. The parser's time grows with the square of the depth."""
-_MOST_NODES = 300_000
+_MOST_NODES = 120_000
 _MOST_MATCHES = 100_000
+_NOTHING: Style = {}
 _NESTING = re.compile(
     r"<(?:(?P<close>/)?(?P<tag>div|span|section|article|main|aside|nav|header|footer|b|i|u|s|em|strong|font|small|big|tt"
     r"|code|center|blockquote|ul|ol|dl|table|figure|details|sub|sup|ins|del|q|cite|label|fieldset|pre|marquee|applet"
@@ -119,15 +120,17 @@ class Document:
         if tag in NEVER_SEEN:
             return None
         attributes = {name.lower(): value or "" for name, value in node.attributes.items()}
-        style = {**self._styles.get(node.mem_id, {}), **declarations(attributes.get("style", ""))}
+        style = self._styles.get(node.mem_id, _NOTHING)
+        if "style" in attributes:
+            style = {**style, **declarations(attributes["style"])}
         if shown:
             style = {}
         elif attributes.get("aria-hidden", "").strip().lower() == "true":
             return None
-        elif hides(style) or ("hidden" in attributes and not style.get("display")):
+        elif (style and hides(style)) or ("hidden" in attributes and not style.get("display")):
             self.hidden.append(Hidden(node, len(node.text() or "")))
             return None
-        inner = _inherited(look, style, attributes)
+        inner = _inherited(look, style) if style else look
         if look.visible and not inner.visible:
             self.hidden.append(Hidden(node, len(node.text() or "")))
         return Element(tag, attributes), inner
@@ -147,9 +150,7 @@ def _children(node: LexborNode) -> list[LexborNode]:
     return out
 
 
-def _inherited(look: Look, style: Style, attributes: dict[str, str]) -> Look:
-    if not style and "size" not in attributes:
-        return look
+def _inherited(look: Look, style: Style) -> Look:
     visible = look.visible
     if "visibility" in style:
         visible = style["visibility"] not in ("hidden", "collapse")
