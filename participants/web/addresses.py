@@ -107,6 +107,10 @@ def _parse(entry: str) -> Allowed:
     raise ValueError(f"expected a host, host:port, an address or a network such as 10.0.0.0/8, got {entry!r}")
 
 
+ANYWHERE = AllowList(["0.0.0.0/0", "::/0"])
+"""For addresses that the user's own yaml names, be they on this machine."""
+
+
 def literal(host: str) -> Address | None:
     """`host` as the address that it spells, or None where it is a name.
 

@@ -10,7 +10,7 @@ import msgspec
 from participants.tools.base import ToolFailed
 from participants.tools.semantic_scholar.pace import Pace
 from participants.tools.semantic_scholar.papers import Paper
-from participants.web.addresses import AllowList
+from participants.web.addresses import ANYWHERE
 from participants.web.client import Limits, Reply, get
 from participants.web.errors import WebError
 from participants.web.text import one_line, web_address
@@ -63,7 +63,7 @@ class Scholar:
             raise RateLimited
         headers = {"Accept": "application/json"} | ({"x-api-key": self._key} if self._key else {})
         try:
-            return await get(url, self._limits, allow=AllowList(["0.0.0.0/0", "::/0"]), headers=headers)
+            return await get(url, self._limits, allow=ANYWHERE, headers=headers)
         except WebError as error:
             raise ToolFailed(f"Semantic Scholar cannot be reached: {error} Try later.") from error
 

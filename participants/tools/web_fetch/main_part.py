@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from participants.tools.web_fetch.tree import Element
+from participants.tools.web_fetch.tree import Element, measure
 
 _NOT_CONTENT = frozenset({
     "nav", "footer", "button", "select", "textarea", "input", "option", "optgroup", "menu",
@@ -71,37 +71,22 @@ def descendants(element: Element) -> list[Element]:
 
 def pruned(element: Element, *, hard: bool) -> Element:
     """A copy without menus and forms; with `hard`, also without what looks like it belongs to the frame of the page."""
-    copies: list[tuple[Element, Element]] = [(element, Element(element.tag, element.attributes))]
-    made = [copies[0][1]]
-    parents: dict[int, Element | None] = {id(made[0]): None}
+    top = Element(element.tag, element.attributes)
+    todo = [(element, top)]
+    made = [(top, Element("", {}))]
     in_content = element.tag in ("main", "article")
-    while copies:
-        source, copy = copies.pop()
+    while todo:
+        source, copy = todo.pop()
         for child in source.children:
             if isinstance(child, str):
                 copy.children.append(child)
-            elif (child.children or child.tag in _MATTER_EMPTY) and not _left_out(
-                child, element, in_content=in_content, hard=hard
-            ):
+            elif not _left_out(child, element, in_content=in_content, hard=hard):
                 twin = Element(child.tag, child.attributes)
                 copy.children.append(twin)
-                parents[id(twin)] = copy
-                made.append(twin)
-                copies.append((child, twin))
-    _add_up(made, parents)
-    return made[0]
-
-
-def _add_up(made: list[Element], parents: dict[int, Element | None]) -> None:
-    for element in reversed(made):
-        element.length += sum(len(child.strip()) for child in element.children if isinstance(child, str))
-        if element.tag == "a":
-            element.link_length, element.links = element.length, 1
-        parent = parents[id(element)]
-        if parent is not None:
-            parent.length += element.length
-            parent.link_length += element.link_length
-            parent.links += element.links
+                made.append((twin, copy))
+                todo.append((child, twin))
+    measure(made)
+    return top
 
 
 def _left_out(element: Element, part: Element, *, in_content: bool, hard: bool) -> bool:

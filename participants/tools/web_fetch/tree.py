@@ -111,7 +111,7 @@ class Document:
             made.append((element, parent))
             todo += [(each, element, inner, False) for each in reversed(_children(node))]
         self.cut = self.cut or bool(todo)
-        _measure(made)
+        measure(made)
         return out
 
     def _child(self, node: LexborNode, look: Look, shown: bool) -> tuple[Element, Look] | None:
@@ -167,8 +167,8 @@ def _over(below: Style, colours: Style) -> Style:
     return {**below, **colours}
 
 
-def _measure(made: list[tuple[Element, Element]]) -> None:
-    """From the leaves upward: children were made after their parents."""
+def measure(made: list[tuple[Element, Element]]) -> None:
+    """Count text and links, from the leaves upward. `made` holds (element, parent), parents before their children."""
     for element, parent in reversed(made):
         element.length += sum(len(child.strip()) for child in element.children if isinstance(child, str))
         if element.tag == "a":

@@ -9,6 +9,10 @@ from msgspec import Meta
 from bus.config import Section
 from participants.tools.base import BaseTool, Found, ToolConfig, ToolFailed
 
+_NOT_SET_UP = (
+    "The search failed: no search engine is set up. `local2 searxng up` starts one; or put a SearXNG's address into url"
+    " in web_search.yaml."
+)
 SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 
 
@@ -16,9 +20,14 @@ class WebSearchConfig(ToolConfig, frozen=True, kw_only=True):
     """web_search.yaml."""
 
     provider: Annotated[Literal["searxng"], Meta(description="Who searches.")] = "searxng"
-    url: Annotated[str, Meta(description="Where SearXNG answers.", pattern="^https?://[^\\s/?#@]+(/[^\\s?#]*)?$")] = (
-        "http://127.0.0.1:8888"
-    )
+    url: Annotated[
+        str,
+        Meta(
+            description="Where SearXNG answers; empty where there is none yet: `local2 searxng up` starts one and sets"
+            " this.",
+            pattern="^(https?://[^\\s/?#@]+(/[^\\s?#]*)?)?$",
+        ),
+    ] = ""
     max_results: Annotated[int, Meta(description="Results given to the model at most.", ge=1, le=20)] = 6
     timeout_s: Annotated[float, Meta(description="Seconds for one search.", gt=0, le=60)] = 12.0
     language: Annotated[
@@ -45,6 +54,8 @@ class WebSearchTool(BaseTool):
         words = one_line(args["query"], 400)
         if not words:
             raise ToolFailed("query: expected words to search for.")
+        if not self.config.url:
+            raise ToolFailed(_NOT_SET_UP)
         query = Query(
             words=words,
             language=self.config.language,

@@ -186,6 +186,10 @@ async def test_a_searxng_that_is_not_there(site: WebServer, search: Search) -> N
     assert "cannot be reached. Start one with `local2 searxng up`" in said
 
 
+async def test_without_a_searxng_it_says_how_to_get_one(search: Search) -> None:
+    assert "`local2 searxng up` starts one" in await failure(search(changes={"url": ""}))
+
+
 async def test_words_are_needed(search: Search) -> None:
     assert "expected words" in await failure(search(" \u200b\n"))
 
