@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import ssl
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, Self
@@ -34,8 +35,9 @@ class Asked:
 class WebServer:
     """Answers on a loopback port of its own while the block lasts. What has no page is a 404."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.port = 0
+        self._tls = tls
         self.requests: list[Asked] = []
         self.came = asyncio.Event()
         self._handlers: dict[str, list[Handler]] = {}
@@ -43,7 +45,7 @@ class WebServer:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -91,6 +93,10 @@ class WebServer:
     def raw(self, path: str, handler: Handler) -> None:
         """Let a function write the whole answer."""
         self._handlers.setdefault(path, []).append(handler)
+
+    def first(self, path: str, handler: Handler) -> None:
+        """Let a function answer the next request, and then what was there before."""
+        self._handlers.setdefault(path, []).insert(0, handler)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.create_task(self._serve(reader, writer))

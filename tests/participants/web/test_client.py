@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ssl
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
+from pathlib import Path
 
 import pytest
 
@@ -152,6 +154,41 @@ async def test_the_next_address_is_tried_where_one_does_not_answer(site: WebServ
     allow = AllowList(["127.0.0.0/8"])
     reply = await get(f"http://public.example:{site.port}/", LIMITS, allow=allow, resolve=Names("127.0.0.9 127.0.0.1"))
     assert reply.body == b"second"
+
+
+CERTIFICATE = Path(__file__).parent / "public.example.pem"
+"""With its key; made for this test, and valid for that name."""
+
+
+@pytest.fixture
+async def https(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebServer]:
+    """A site that proves to be public.example, to whom trusts its certificate."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTIFICATE)
+    monkeypatch.setattr("participants.web.transport.tls", lambda: ssl.create_default_context(cafile=CERTIFICATE))
+    async with WebServer(context) as server:
+        server.page("/", b"proved")
+        yield server
+
+
+async def test_a_certificate_is_checked_for_the_name_and_not_for_the_address(https: WebServer) -> None:
+    here = Names("127.0.0.1", "127.0.0.1")
+    reply = await get(f"https://public.example:{https.port}/", LIMITS, allow=HERE, resolve=here)
+    assert reply.body == b"proved"
+    assert https.requests[0].headers["host"] == f"public.example:{https.port}"
+    with pytest.raises(Unreachable, match="could not be reached"):
+        await get(f"https://other.example:{https.port}/", LIMITS, allow=HERE, resolve=here)
+    with pytest.raises(Unreachable, match="could not be reached"):
+        await get(f"https://127.0.0.1:{https.port}/", LIMITS, allow=HERE)
+    assert len(https.requests) == 1
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused(
+    https: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    with pytest.raises(Unreachable):
+        await get(f"https://public.example:{https.port}/", LIMITS, allow=HERE, resolve=Names("127.0.0.1"))
 
 
 async def test_a_name_without_any_address() -> None:
