@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -15,24 +16,47 @@ class OffloadPool:
     """A few threads, made when first needed.
 
     Args:
-        name: Shown in thread names.
+        name: Shown in thread names and in heartbeats.
         workers: Calls at once; further ones wait.
     """
 
     def __init__(self, name: str, workers: int = 4) -> None:
-        self._name, self.workers = name, workers
+        self.name, self.workers = name, workers
         self._pool: ThreadPoolExecutor | None = None
-        self.running = 0
+        self.load = 0
+        """Calls that run or wait. One that nobody waits for any more counts until it ends: no thread can be stopped."""
+
+    @property
+    def used(self) -> bool:
+        """Whether it was ever needed."""
+        return self._pool is not None
+
+    @property
+    def running(self) -> int:
+        """Calls that have a thread."""
+        return min(self.load, self.workers)
+
+    @property
+    def waiting(self) -> int:
+        """Calls that wait for a thread."""
+        return self.load - self.running
 
     async def run(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """`work(*args, **kwargs)` in a thread; its value, or its exception."""
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix=self._name)
-        self.running += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: work(*args, **kwargs))
-        finally:
-            self.running -= 1
+            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix=self.name)
+        loop = asyncio.get_running_loop()
+        future = self._pool.submit(lambda: work(*args, **kwargs))
+        self.load += 1
+        future.add_done_callback(lambda _future: self._tell_ended(loop))
+        return await asyncio.wrap_future(future)
+
+    def _tell_ended(self, loop: asyncio.AbstractEventLoop) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody counts any more
+            loop.call_soon_threadsafe(self._ended)
+
+    def _ended(self) -> None:
+        self.load -= 1
 
     def close(self) -> None:
         """Take no more work; what has not started is dropped, what runs is not waited for."""

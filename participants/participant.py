@@ -22,7 +22,7 @@ from bus.client import BusClient
 from bus.config import BusConfig, Section, SystemConfig, load
 from bus.envelope import Envelope
 from bus.errors import ConfigError, Local2Error
-from bus.messages.control import ConfigReload, Heartbeat, Presence, PresenceRequest
+from bus.messages.control import ConfigReload, Heartbeat, PoolInfo, Presence, PresenceRequest
 from bus.process import take_lock
 from participants import logs
 from participants.offload import OffloadPool
@@ -52,7 +52,7 @@ class Participant:
     def __init__(self, config: Any, bus: BusClient, system: SystemConfig) -> None:
         self.config, self.bus, self.system = config, bus, system
         self.state = "starting"
-        self.pool = OffloadPool(self.CONFIG_NAME)
+        self.pools = {"default": OffloadPool("default")}
         self._stop = asyncio.Event()
         self._lag_s = self._quiet_s = 0.0
         self._parent = os.getppid()
@@ -85,7 +85,14 @@ class Participant:
 
     async def offload(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run blocking work in this process's bounded pool."""
-        return await self.pool.run(work, *args, **kwargs)
+        return await self.pools["default"].run(work, *args, **kwargs)
+
+    def add_pool(self, name: str, workers: int) -> OffloadPool:
+        """A pool of its own for one kind of blocking work, so that it cannot starve others; heartbeats show it."""
+        if name in self.pools:
+            self.pools[name].close()
+        pool = self.pools[name] = OffloadPool(name, workers)
+        return pool
 
     def expect_silence(self, seconds: float) -> None:
         """Tell ops that what comes now holds up the event loop; 0 once it is over."""
@@ -95,7 +102,7 @@ class Participant:
     @property
     def load(self) -> int:
         """Work that waits or runs here, for the heartbeat."""
-        return self.bus.queued + self.pool.running
+        return self.bus.queued + sum(pool.load for pool in self.pools.values())
 
     # ------------------------------------------------------------------ life
 
@@ -112,7 +119,8 @@ class Participant:
                 await self._live()
         finally:
             await self.bus.close()
-            self.pool.close()
+            for pool in self.pools.values():
+                pool.close()
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
         """Wait for `work`; False when asked to stop before it was done."""
@@ -203,6 +211,11 @@ class Participant:
             quiet_s=self._quiet_s,
             loop_lag_s=round(self._lag_s, 4),
             queued=self.load,
+            pools=[
+                PoolInfo(name=pool.name, workers=pool.workers, running=pool.running, waiting=pool.waiting)
+                for pool in self.pools.values()
+                if pool.used
+            ],
             sent=counters.sent,
             received=counters.received,
             gaps=counters.gaps,
@@ -242,14 +255,21 @@ def main(kind: type[Participant]) -> int:
         config = load(kind.CONFIG_NAME, kind.Config)
         bus_config = load("bus", BusConfig)
         lock = take_lock(kind.CONFIG_NAME)
-        asyncio.run(_run(kind, config, bus_config, system))
+        busy = asyncio.run(_run(kind, config, bus_config, system))
         lock.close()
     except Local2Error as error:
         sys.stderr.write(f"{kind.CONFIG_NAME}: {error}\n")
         return 1
+    if busy:
+        log.warning("threads_left")
+        sys.stdout.flush()
+        os._exit(0)  # the interpreter would wait for threads that may never end
     return 0
 
 
-async def _run(kind: type[Participant], config: Section, bus_config: BusConfig, system: SystemConfig) -> None:
+async def _run(kind: type[Participant], config: Section, bus_config: BusConfig, system: SystemConfig) -> bool:
+    """Run it to its end. Returns whether blocking work still goes on, for which nobody waits any more."""
     bus = BusClient(bus_config, name=kind.CONFIG_NAME, instance=instance_of(system), sender_id=config.id)
-    await kind(config, bus, system).run()
+    participant = kind(config, bus, system)
+    await participant.run()
+    return any(pool.load for pool in participant.pools.values())

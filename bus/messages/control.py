@@ -47,6 +47,15 @@ class Presence(Message, frozen=True):
     note: Annotated[str, about("In words, where something is odd.")] = ""
 
 
+class PoolInfo(Struct, frozen=True, kw_only=True):
+    """A pool of threads for blocking work."""
+
+    name: Annotated[str, about("The pool's name.")]
+    workers: Annotated[int, about("Threads.")]
+    running: Annotated[int, about("Threads that work.")]
+    waiting: Annotated[int, about("Calls that wait for a thread.")]
+
+
 class Heartbeat(Message, frozen=True):
     """A participant is alive, with its load. Heard by ops alone."""
 
@@ -60,6 +69,7 @@ class Heartbeat(Message, frozen=True):
     quiet_s: Annotated[float, about("It may be silent for so long from now: it does what cannot be interrupted.")] = 0.0
     loop_lag_s: Annotated[float, about("How late the event loop ran the last beat, in seconds.")] = 0.0
     queued: Annotated[int, about("Messages waiting in this process.")] = 0
+    pools: Annotated[list[PoolInfo], about("Its pools for blocking work.")] = []
     sent: Annotated[int, about("Messages sent since the start.")] = 0
     received: Annotated[int, about("Messages received since the start.")] = 0
     gaps: Annotated[int, about("Messages that went missing on their way here.")] = 0
@@ -130,6 +140,7 @@ class ProcessInfo(Struct, frozen=True, kw_only=True):
     rss_bytes: Annotated[int, about("Resident memory.")] = 0
     loop_lag_s: Annotated[float, about("From its last beat.")] = 0.0
     queued: Annotated[int, about("From its last beat.")] = 0
+    pools: Annotated[list[PoolInfo], about("From its last beat.")] = []
     sent: Annotated[int, about("From its last beat.")] = 0
     received: Annotated[int, about("From its last beat.")] = 0
     gaps: Annotated[int, about("From its last beat.")] = 0

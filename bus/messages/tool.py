@@ -28,9 +28,10 @@ class Confirm(Struct, frozen=True, kw_only=True):
     """When a call waits for the user's approval: each condition that is given has to hold."""
 
     when: Annotated[dict[str, list[Any]], about("Argument to values: the call has one of them. Empty: any call.")] = {}
-    after_untrusted: Annotated[bool, about("Only after content from outside was read earlier in the same turn.")] = (
-        False
-    )
+    after_untrusted: Annotated[
+        bool,
+        about("Only while the model has content from outside before it: read in this turn, or in one it still sees."),
+    ] = False
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -58,7 +59,7 @@ class Policies(Struct, frozen=True, kw_only=True):
     timeout_s: Annotated[float | None, about("Seconds; null for the dispatcher's default.")] = None
     idempotent: Annotated[bool, about("Whether running it twice does no harm.")] = False
     concurrency: Annotated[int, about("Calls at once in its process.", ge=1)] = 4
-    offloaded: Annotated[bool, about("Whether it blocks, and so runs in the worker pool.")] = False
+    offloaded: Annotated[bool, about("Whether it blocks, and so runs in the worker pool of its process.")] = False
     max_result_chars: Annotated[int, about("A longer result is cut, with a mark.", ge=100)] = 20_000
     untrusted: Annotated[bool, about("Whether its results come from outside.")] = False
     aliases: Annotated[list[str], about("Other names that a model may use for it.")] = []
@@ -97,6 +98,7 @@ class ToolCall(Message, frozen=True):
     call_id: Annotated[str, about("The call's id: the same id twice runs once in one process.")]
     args: Annotated[dict[str, Any], about("The arguments, validated.")]
     timeout_s: Annotated[float, about("Seconds after which nobody waits any more.")] = 20.0
+    pid: Annotated[int, about("The process meant: another one leaves the call alone. 0: whoever serves the tool.")] = 0
 
 
 class ToolResult(Message, frozen=True):

@@ -42,6 +42,7 @@ class ParticipantView(BaseModel):
     rss_bytes: int | None = None
     loop_lag_s: float | None = None
     queued: int | None = None
+    pools: list[dict[str, Any]] = []
     sent: int | None = None
     received: int | None = None
     gaps: int | None = None

@@ -1,7 +1,8 @@
 """How does one tool call get from the model's wish to one result?
 
 Every ending is a `ToolRecord` with one of the outcomes of bus/messages/tool.py. The dispatcher talks
-to tools over the bus only, and compares no tool's name.
+to tools over the bus only, and compares no tool's name. A call is sent to one process: another one leaves
+it alone, so that what may not run twice does not, whoever is restarted meanwhile.
 """
 
 from __future__ import annotations
@@ -10,22 +11,28 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 import structlog
 from msgspec import Meta
+from msgspec.structs import replace
 
 from bus.client import BusClient
 from bus.config import Section
-from bus.envelope import Envelope, TurnRef
+from bus.envelope import Envelope, TurnRef, encode_payload
 from bus.messages.control import OpsProcess, Presence
 from bus.messages.ledger import ToolRecord
 from bus.messages.tool import CancelTool, ToolActivity, ToolCall, ToolResult, ToolSchema, ToolSchemaRequest
+from participants.kernel import results
 from participants.kernel.registry import Registry
 from participants.kernel.validate import InvalidArguments, check, decode
 
 log = structlog.get_logger()
+T = TypeVar("T")
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_LONGEST_NAME = 64
+_LONGEST_ARGUMENTS = 1_000_000
 
 
 class ToolDispatcherConfig(Section, frozen=True, kw_only=True):
@@ -33,7 +40,30 @@ class ToolDispatcherConfig(Section, frozen=True, kw_only=True):
 
     tool_timeout: Annotated[float, Meta(description="Seconds; a tool's own timeout_s goes first.", gt=0)] = 20.0
     resend_s: Annotated[float, Meta(description="A call that no tool says it runs is sent again.", gt=0)] = 0.5
-    grace_s: Annotated[float, Meta(description="Seconds past the tool's own timeout.", ge=0)] = 1.0
+    back_s: Annotated[
+        float, Meta(description="How long a crashed tool may take to be back for a second try.", ge=0)
+    ] = 5.0
+
+
+class Prepared(NamedTuple):
+    """A call that can be sent, or one that has ended already.
+
+    Attributes:
+        record: With the tool's own name, the validated arguments and the process meant; or with its outcome.
+        schema: The tool's; None where there is none.
+    """
+
+    record: ToolRecord
+    schema: ToolSchema | None
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing to send."""
+        return self.schema is None or self.record.outcome != "running"
+
+
+class ProcessGone(Exception):
+    """The tool's process died during the call."""
 
 
 @dataclass(slots=True)
@@ -43,7 +73,29 @@ class _Waiting:
     schema: ToolSchema
     result: asyncio.Future[ToolResult]
     running: asyncio.Event = field(default_factory=asyncio.Event)
-    pid: int = 0
+
+
+def _carried(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as a message carries them, so that what is validated, approved and run is the same.
+
+    Raises:
+        InvalidArguments: No message can.
+    """
+    try:
+        body = encode_payload(args)
+        if len(body) <= _LONGEST_ARGUMENTS:
+            return _decode(body)
+    except (msgspec.MsgspecError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidArguments(f"arguments: they cannot be passed on: {error}") from error
+    raise InvalidArguments(f"arguments: {len(body)} bytes are too long, {_LONGEST_ARGUMENTS} are allowed")
+
+
+def _shown(arguments: Any) -> dict[str, Any]:
+    """What a model gave, to show in the record of a call that is not sent."""
+    try:
+        return _carried(cast("dict[str, Any]", arguments)) if isinstance(arguments, dict) else {}
+    except InvalidArguments:
+        return {}
 
 
 class ToolDispatcher:
@@ -56,9 +108,12 @@ class ToolDispatcher:
     """
 
     def __init__(self, bus: BusClient, config: ToolDispatcherConfig, *, changed: Callable[[], None]) -> None:
-        self._bus, self.config, self._changed = bus, config, changed
+        self._bus, self.config, self._tell_changed = bus, config, changed
         self.registry = Registry()
         self._waiting: dict[str, _Waiting] = {}
+        self._news = asyncio.Event()
+        self._announced: dict[str, ToolSchema] = {}
+        """Each tool's last schema, also of one that is away."""
 
     # ------------------------------------------------------------------ discovery
 
@@ -76,6 +131,8 @@ class ToolDispatcher:
 
     def _on_schema(self, schema: ToolSchema, _envelope: Envelope) -> None:
         if self.registry.announce(schema):
+            self._announced[schema.tool] = schema
+            self._end_calls(schema.name, lambda pid: not schema.withdrawn and pid not in (0, schema.pid))
             self._changed()
         elif schema.name in self.registry.refused:
             log.warning("tool_refused", tool=schema.tool, reason=self.registry.refused[schema.name])
@@ -89,47 +146,66 @@ class ToolDispatcher:
             self._gone(presence.name, presence.pid)
 
     def _gone(self, name: str, pid: int) -> None:
-        for waiting in self._waiting.values():
-            if (
-                waiting.schema.name == name
-                and pid in (0, waiting.pid or waiting.schema.pid)
-                and not waiting.result.done()
-            ):
-                waiting.result.set_exception(ProcessLookupError(name))
+        self._end_calls(name, lambda running: pid in (0, running))
         if self.registry.process_gone(name, pid):
             self._changed()
 
+    def _end_calls(self, name: str, meant: Callable[[int], bool]) -> None:
+        """The process that runs these calls is dead: nobody will answer them."""
+        for waiting in self._waiting.values():
+            if waiting.schema.name == name and meant(waiting.schema.pid) and not waiting.result.done():
+                waiting.result.set_exception(ProcessGone(name))
+
+    def _changed(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+        self._tell_changed()
+
+    async def until(self, found: Callable[[], T | None], within_s: float) -> T | None:
+        """What `found` gives, as soon as a change of the tools lets it give something; None after `within_s`."""
+        try:
+            async with asyncio.timeout(within_s):
+                while (value := found()) is None:
+                    await self._news.wait()
+        except TimeoutError:
+            return None
+        return value
+
     # ------------------------------------------------------------------ a call
 
-    async def run(self, name: str, arguments: Any, call_id: str, turn: TurnRef) -> ToolRecord:
-        """Run one call to its end. Cancelling this coroutine stops the tool, too."""
-        started = monotonic()
+    def prepare(self, name: str, arguments: Any, call_id: str) -> Prepared:
+        """What a model wants, as a call of a tool that is there, with arguments that fit."""
+        record = ToolRecord(call_id=call_id, tool=name[:_LONGEST_NAME], args=_shown(arguments))
         schema = self.registry.get(name)
         if schema is None:
-            return self._unknown(name, call_id)
+            return Prepared(self._absent(record, name), None)
+        record = replace(record, tool=schema.tool, pid=schema.pid)
         try:
-            args = decode(arguments)
+            args = _carried(decode(arguments))
             check(args, schema.parameters)
         except InvalidArguments as error:
-            return self._told(
-                ToolRecord(call_id=call_id, tool=schema.tool, outcome="invalid_arguments", result=str(error)), turn
-            )
-        record = ToolRecord(call_id=call_id, tool=schema.tool, args=args)
-        activity = ToolActivity(tool=schema.tool, call_id=call_id, event="dispatched", args=args)
-        self._bus.hints.tell(activity, turn)
-        ended = await self._outcome(schema, record, turn)
-        return self._told(msgspec.structs.replace(ended, seconds=round(monotonic() - started, 4)), turn)
+            return Prepared(results.ended(record, "invalid_arguments", str(error)), None)
+        return Prepared(replace(record, args=args), schema)
 
-    def _unknown(self, name: str, call_id: str) -> ToolRecord:
+    def _absent(self, record: ToolRecord, name: str) -> ToolRecord:
+        last = self._announced.get(name)
+        if last is not None and not last.withdrawn and not last.policies.enabled:
+            return results.disabled(record)
+        return results.ended(record, "unknown", self._unknown(name)) if last is None else results.unavailable(record)
+
+    def _unknown(self, name: str) -> str:
         names = ", ".join(self.registry.nearest(name)) or "none"
-        return ToolRecord(
-            call_id=call_id,
-            tool=name[:64],
-            outcome="unknown",
-            result=f"There is no tool called {name[:64]!r}. The tools are: {names}.",
-        )
+        return f"There is no tool called {name[:_LONGEST_NAME]!r}. The tools are: {names}."
 
-    def _told(self, record: ToolRecord, turn: TurnRef) -> ToolRecord:
+    async def execute(self, call: Prepared, turn: TurnRef) -> ToolRecord:
+        """Run a call to its end, if it has none yet, and tell of it. Cancelling this coroutine stops the tool, too."""
+        record, schema = call
+        started = monotonic()
+        begun = ToolActivity(tool=record.tool, call_id=record.call_id, event="dispatched", args=record.args)
+        self._bus.hints.tell(begun, turn)
+        if schema is not None and not call.over:
+            ended = await self._outcome(schema, record, turn)
+            record = replace(ended, seconds=round(monotonic() - started, 4))
         activity = ToolActivity(
             tool=record.tool,
             call_id=record.call_id,
@@ -144,51 +220,66 @@ class ToolDispatcher:
 
     async def _outcome(self, schema: ToolSchema, record: ToolRecord, turn: TurnRef) -> ToolRecord:
         timeout_s = schema.policies.timeout_s or self.config.tool_timeout
-        waiting = _Waiting(schema, asyncio.get_running_loop().create_future())
-        self._waiting[record.call_id] = waiting
-        call = ToolCall(tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=timeout_s)
+        until = asyncio.get_running_loop().time() + timeout_s
         try:
-            async with asyncio.timeout(timeout_s + self.config.grace_s):
-                result = await self._answer(waiting, call, turn)
+            async with asyncio.timeout_at(until):
+                result = await self._tries(schema, record, until, turn)
         except TimeoutError:
-            self._cancel(call, turn)
-            return _ended(record, "timeout", f"{schema.tool} gave no answer within {timeout_s:g} s.")
-        except ProcessLookupError:
-            return _ended(record, "crashed", f"{schema.tool} crashed during the call. Go on without it.")
+            self._cancel(record, turn)
+            return results.timed_out(record, timeout_s)
+        except ProcessGone:
+            return results.crashed(record)
         except asyncio.CancelledError:
-            self._cancel(call, turn)
+            self._cancel(record, turn)
             raise
+        return results.taken(record, result, schema.policies)
+
+    async def _tries(self, schema: ToolSchema, record: ToolRecord, until: float, turn: TurnRef) -> ToolResult:
+        """The answer; where running it twice does no harm, that of the next process, if need be.
+
+        Raises:
+            ProcessGone: The process died, and there was no other to ask, or may not be.
+        """
+        try:
+            return await self._try(schema, record, until, turn)
+        except ProcessGone:
+            if not schema.policies.idempotent:
+                raise
+        following = await self.until(lambda: self._following(schema), self.config.back_s)
+        if following is None:
+            raise ProcessGone(schema.name)
+        log.info("tool_tried_again", tool=schema.tool)
+        return await self._try(following, record, until, turn)
+
+    def _following(self, schema: ToolSchema) -> ToolSchema | None:
+        """The same tool, served by another process."""
+        now = self.registry.get(schema.tool)
+        return now if now is not None and now.tool == schema.tool and now.pid != schema.pid else None
+
+    async def _try(self, schema: ToolSchema, record: ToolRecord, until: float, turn: TurnRef) -> ToolResult:
+        """Send the call until its process says that it runs it (it runs the same call once), then wait."""
+        loop = asyncio.get_running_loop()
+        waiting = self._waiting[record.call_id] = _Waiting(schema, loop.create_future())
+        call = ToolCall(
+            tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=until - loop.time(), pid=schema.pid
+        )
+        try:
+            while not waiting.running.is_set() and not waiting.result.done():
+                self._bus.publish(call, turn=turn)
+                await asyncio.wait([waiting.result], timeout=self.config.resend_s)
+            return await waiting.result
         finally:
             del self._waiting[record.call_id]
-        text = cut(result.result, schema.policies.max_result_chars)
-        return msgspec.structs.replace(record, outcome=result.outcome, result=text, sources=result.sources)
 
-    async def _answer(self, waiting: _Waiting, call: ToolCall, turn: TurnRef) -> ToolResult:
-        """Send the call until some process says that it runs it (a tool runs the same call once), then wait."""
-        while not waiting.running.is_set() and not waiting.result.done():
-            self._bus.publish(call, turn=turn)
-            await asyncio.wait([waiting.result], timeout=self.config.resend_s)
-        return await waiting.result
-
-    def _cancel(self, call: ToolCall, turn: TurnRef) -> None:
-        self._bus.publish(CancelTool(tool=call.tool, call_id=call.call_id), turn=turn)
+    def _cancel(self, record: ToolRecord, turn: TurnRef) -> None:
+        self._bus.publish(CancelTool(tool=record.tool, call_id=record.call_id), turn=turn)
 
     def _on_activity(self, activity: ToolActivity, _envelope: Envelope) -> None:
         waiting = self._waiting.get(activity.call_id)
         if waiting is not None and activity.event == "running":
-            waiting.pid = activity.pid
             waiting.running.set()
 
     def _on_result(self, result: ToolResult, _envelope: Envelope) -> None:
         waiting = self._waiting.get(result.call_id)
         if waiting is not None and waiting.schema.tool == result.tool and not waiting.result.done():
             waiting.result.set_result(result)
-
-
-def cut(text: str, limit: int) -> str:
-    """At most `limit` characters; what was cut is said."""
-    return text if len(text) <= limit else f"{text[:limit]}\n[cut here: {len(text) - limit} more characters]"
-
-
-def _ended(record: ToolRecord, outcome: str, result: str) -> ToolRecord:
-    return msgspec.structs.replace(record, outcome=outcome, result=result)

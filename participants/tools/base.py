@@ -7,9 +7,10 @@ whose id was seen before is not run again: it gets the same answer.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
@@ -98,8 +99,13 @@ class BaseTool(Participant):
     Config: ClassVar[type[Section]] = ToolConfig
     config: ToolConfig
 
-    async def run_call(self, args: dict[str, Any]) -> str | Found:
-        """Do it. `args` fit the schema. Blocking work goes through `self.offload`.
+    def run_call(self, args: dict[str, Any]) -> str | Found | Awaitable[str | Found]:
+        """Do it. `args` fit the schema.
+
+        A coroutine function runs on the loop and must not block it. A plain function may block: it runs in a
+        thread, and so does a coroutine function whose policies say `offloaded`, on a loop of its own. At its
+        deadline nobody waits for a thread any more, but it holds its place until it ends: give what it calls
+        a timeout.
 
         Raises:
             ToolFailed: With words for the model.
@@ -112,13 +118,18 @@ class BaseTool(Participant):
         """Listen for calls."""
         self._answers: OrderedDict[str, ToolResult | None] = OrderedDict()
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._slots = asyncio.Semaphore(self.config.policies.concurrency)
+        self._make_room()
         self._listen()
         self.bus.on(ToolSchemaRequest, lambda _message, _envelope: self.announce())
 
     def _listen(self) -> None:
         self.bus.on(ToolCall, self._on_call, key=self.config.tool)
         self.bus.on(CancelTool, self._on_cancel, key=self.config.tool)
+
+    def _make_room(self) -> None:
+        places = self.config.policies.concurrency
+        self._slots = asyncio.Semaphore(places)
+        self._calls = self.add_pool("calls", places)
 
     def linked(self) -> None:
         """The bus is (again) there: whoever collects schemas may have missed ours."""
@@ -127,7 +138,7 @@ class BaseTool(Participant):
     def reconfigured(self, before: Any) -> None:
         """The schema, a policy or even the name may have changed."""
         if before.policies.concurrency != self.config.policies.concurrency:
-            self._slots = asyncio.Semaphore(self.config.policies.concurrency)
+            self._make_room()
         if before.tool != self.config.tool:
             self._publish_schema(before, withdrawn=True)
             self._listen()
@@ -162,6 +173,8 @@ class BaseTool(Participant):
     # ------------------------------------------------------------------ a call
 
     def _on_call(self, call: ToolCall, envelope: Envelope) -> None:
+        if call.pid not in (0, os.getpid()):
+            return  # it is for the process before us, which may have run it
         if call.call_id in self._answers:
             answer = self._answers[call.call_id]
             if answer is not None:
@@ -207,7 +220,7 @@ class BaseTool(Participant):
             async with limit, self._slots:
                 machine.do(Action.RUN)
                 with self._telling_that_it_runs(call, envelope):
-                    return _result(call, "ok", await self.run_call(call.args))
+                    return _result(call, "ok", await self._do(call.args))
         except ToolFailed as error:
             return _result(call, "failed", str(error))
         except Exception as error:
@@ -215,6 +228,14 @@ class BaseTool(Participant):
                 return _result(call, "timeout", f"{call.tool} took longer than {call.timeout_s:g} s and was stopped.")
             log.exception("tool_failed", tool=call.tool)
             return _result(call, "failed", f"{call.tool} failed inside; its log says why. Go on without it.")
+
+    async def _do(self, args: dict[str, Any]) -> Any:
+        run = self.run_call
+        if not inspect.iscoroutinefunction(run):
+            return await self._calls.run(run, args)
+        if self.config.policies.offloaded:
+            return await self._calls.run(lambda: asyncio.run(run(args)))
+        return await run(args)
 
     @contextmanager
     def _telling_that_it_runs(self, call: ToolCall, envelope: Envelope) -> Generator[None]:

@@ -16,7 +16,7 @@ async def test_values_and_exceptions_come_back() -> None:
     assert await pool.run(sorted, [2, 1], reverse=True) == [2, 1]
     with pytest.raises(ValueError, match="invalid literal"):
         await pool.run(int, "x")
-    assert pool.running == 0
+    assert pool.load == 0
     pool.close()
 
 
@@ -39,7 +39,7 @@ async def test_it_runs_elsewhere_and_only_so_many_at_once() -> None:
 
     tasks = [asyncio.create_task(pool.run(work)) for _ in range(6)]
     await asyncio.to_thread(two_inside.wait, 10)
-    assert pool.running == 6
+    assert (pool.load, pool.running, pool.waiting) == (6, 2, 4)
     go.set()
     names = await asyncio.gather(*tasks)
     assert inside == [0, 2]

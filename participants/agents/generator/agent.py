@@ -24,6 +24,7 @@ from participants.agents.generator.model_round import options
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.transitions import TRANSITIONS
 from participants.agents.generator.turn import TurnRun
+from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher, ToolDispatcherConfig
 from participants.models import ModelsConfig
 
@@ -73,6 +74,8 @@ class GeneratorAgent(BaseAgent):
         self._tools = ToolDispatcher(self.bus, load("tool_dispatcher", ToolDispatcherConfig), changed=self._changed)
         self._tools.listen()
         self.bus.on(TurnGranted, self._on_granted, key=self.bus.boot)
+        self._approvals = Approvals(self.bus)
+        self._approvals.listen()
         self.bus.on(QueryReceived, self._on_query)
         self.bus.on(CancelGeneration, self._on_cancel)
         self.bus.serve(GetSnapshot, self._snapshot)
@@ -99,8 +102,10 @@ class GeneratorAgent(BaseAgent):
 
     async def drain(self) -> None:
         """Running turns may end; what does not in time is handed back, so that the next process takes it at once."""
-        for run in self._runs.values():
+        for run in list(self._runs.values()):
             run.draining = True
+            if run.waits:
+                run.stop("released")
         await self._wait_idle(self.system.drain_s / 2)
         for run in list(self._runs.values()):
             run.stop("released")
@@ -124,10 +129,15 @@ class GeneratorAgent(BaseAgent):
 
     def _begin(self, turn: TurnRef, claim: TurnClaimed | None) -> None:
         query_id = turn.query_id
-        if self.state == "draining" or query_id in self._tasks or len(self._tasks) >= self._most_turns():
+        if self.state == "draining" or query_id in self._tasks or self._busy >= self._most_turns():
             return  # the ledger offers it again
         task = self._tasks[query_id] = self.spawn(self._take(turn, claim), name=f"turn {query_id}")
         task.add_done_callback(lambda _task: self._tasks.pop(query_id, None))
+
+    @property
+    def _busy(self) -> int:
+        """Turns that take a place; one that waits for its user does not."""
+        return len(self._tasks) - sum(run.waits for run in self._runs.values())
 
     def _most_turns(self) -> int:
         return self.config.embedded_max_turns if self._backends.info.kind == "embedded" else self.config.max_turns
@@ -145,6 +155,7 @@ class GeneratorAgent(BaseAgent):
             config=self.config,
             backends=self._backends,
             tools=self._tools,
+            approvals=self._approvals,
             tokens=self._tokens,
             machine=machine,
         )

@@ -26,6 +26,7 @@ class GeneratorConfig(Section, frozen=True, kw_only=True):
     retries: Annotated[int, Meta(description="After a model error, while nothing was streamed.", ge=0, le=5)] = 1
     max_tool_iterations: Annotated[int, Meta(description="Model rounds with tools in one turn.", ge=1)] = 8
     max_identical_calls: Annotated[int, Meta(description="The same tool with the same arguments.", ge=1)] = 3
+    max_calls_at_once: Annotated[int, Meta(description="Tool calls in one message of the model.", ge=1)] = 8
     max_turns: Annotated[int, Meta(description="Turns at once.", ge=1)] = 8
     embedded_max_turns: Annotated[int, Meta(description="Turns at once on the embedded model.", ge=1)] = 2
     journal_s: Annotated[float, Meta(description="Seconds between two saves of the text so far.", gt=0)] = 0.25

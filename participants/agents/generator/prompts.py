@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bus.messages.ledger import PastTurn, Step, ToolRecord
+from participants.kernel.untrusted import framed
 
 ChatMessage = dict[str, Any]
 _MESSAGE_TOKENS = 6
@@ -56,7 +57,8 @@ def call_message(step: Step) -> ChatMessage:
 
 def result_message(call: ToolRecord) -> ChatMessage:
     """A call's result as the tool's message."""
-    text = call.result if call.outcome == "ok" else f"[{call.outcome}] {call.result}"
+    found = framed(call)
+    text = found if call.outcome == "ok" else f"[{call.outcome}] {found}"
     return {"role": "tool", "content": text, "tool_name": call.tool}
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from participants.agents.generator.states import Action, State
 
-_WORKING = (State.RECEIVING, State.GENERATING, State.DISPATCHING_TOOL, State.AWAITING_RESULT)
+_WORKING = (
+    State.RECEIVING,
+    State.GENERATING,
+    State.DISPATCHING_TOOL,
+    State.AWAITING_RESULT,
+    State.AWAITING_APPROVAL,
+)
 
 TRANSITIONS: dict[tuple[State, Action], State] = {
     (State.IDLE, Action.RECEIVE): State.RECEIVING,
@@ -13,6 +19,8 @@ TRANSITIONS: dict[tuple[State, Action], State] = {
     (State.GENERATING, Action.RETRY): State.GENERATING,
     (State.GENERATING, Action.DISPATCH_TOOL): State.DISPATCHING_TOOL,
     (State.DISPATCHING_TOOL, Action.AWAIT_RESULT): State.AWAITING_RESULT,
+    (State.AWAITING_RESULT, Action.ASK_APPROVAL): State.AWAITING_APPROVAL,
+    (State.AWAITING_APPROVAL, Action.APPROVAL_RESULT): State.AWAITING_RESULT,
     (State.AWAITING_RESULT, Action.TOOL_RESULT): State.GENERATING,
     (State.AWAITING_RESULT, Action.TOOL_TIMEOUT): State.GENERATING,
     (State.GENERATING, Action.PUBLISH): State.PUBLISHING,

@@ -27,6 +27,7 @@ from participants.agents.generator.model_round import Round, RoundFailed, play
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.thinking import Piece
 from participants.agents.generator.tool_round import ToolRounds
+from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher
 from participants.state_machine import StateMachine
 
@@ -56,6 +57,7 @@ class TurnRun:
         config: generator.yaml.
         backends: The model server.
         tools: The dispatcher.
+        approvals: What users decide.
         tokens: The token estimator.
         machine: This turn's states.
     """
@@ -69,13 +71,25 @@ class TurnRun:
         config: GeneratorConfig,
         backends: Backends,
         tools: ToolDispatcher,
+        approvals: Approvals,
         tokens: Tokens,
         machine: StateMachine[State, Action],
     ) -> None:
         self.turn, self.claim, self.machine = turn, claim, machine
         self._bus, self._config, self._backends, self._tools, self._tokens = bus, config, backends, tools, tokens
         self._journal = TurnJournal(bus, turn, claim.fence, claim.steps, self.stop)
-        self._rounds = ToolRounds(turn, config=config, tools=tools, machine=machine, journal=self._journal)
+        self._rounds = ToolRounds(
+            turn,
+            config=config,
+            tools=tools,
+            approvals=approvals,
+            machine=machine,
+            journal=self._journal,
+            history=claim.history,
+            pause=self._pause,
+        )
+        self._limit: asyncio.Timeout | None = None
+        self._left_s: float | None = None
         self.n = -1
         self.draining = False
         self.thinking = ""
@@ -94,6 +108,11 @@ class TurnRun:
     def calls(self) -> list[ToolRecord]:
         """The tool calls so far, in request order."""
         return self._rounds.calls
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for its user."""
+        return self._rounds.waits
 
     # ------------------------------------------------------------------ life
 
@@ -186,8 +205,18 @@ class TurnRun:
     # ------------------------------------------------------------------ the work
 
     async def _bounded(self) -> TurnEnd:
-        async with asyncio.timeout(self._config.turn_s):
+        async with asyncio.timeout(self._config.turn_s) as self._limit:
             return await self._answer()
+
+    def _pause(self, paused: bool) -> None:
+        """The time in which its user thinks does not count."""
+        assert self._limit is not None  # noqa: S101  for the type checker: tools run within it
+        now, until = asyncio.get_running_loop().time(), self._limit.when()
+        if paused:
+            self._left_s = None if until is None else until - now
+            self._limit.reschedule(None)
+        elif self._left_s is not None:
+            self._limit.reschedule(now + self._left_s)
 
     async def _answer(self) -> TurnEnd:
         """Rounds of the model and its tools until it answers."""

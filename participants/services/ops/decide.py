@@ -260,6 +260,7 @@ def info(
         rss_bytes=usage.rss_bytes if usage else 0,
         loop_lag_s=told.loop_lag_s if told else 0.0,
         queued=told.queued if told else 0,
+        pools=told.pools if told else [],
         sent=told.sent if told else 0,
         received=told.received if told else 0,
         gaps=told.gaps if told else 0,

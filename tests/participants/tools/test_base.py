@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any, ClassVar
 
@@ -11,7 +13,7 @@ import pytest
 from bus.client import BusClient
 from bus.config import SystemConfig
 from bus.envelope import Envelope, TurnRef
-from bus.messages.control import ConfigReload, Presence, ToolTransition
+from bus.messages.control import ConfigReload, Heartbeat, Presence, ToolTransition
 from bus.messages.tool import (
     CancelTool,
     Policies,
@@ -82,6 +84,9 @@ class ProbeTool(BaseTool):
     async def do_surrogate(self, _args: dict[str, Any]) -> str:
         return "a\ud800b"
 
+    async def do_where(self, _args: dict[str, Any]) -> str:
+        return threading.current_thread().name
+
     async def do_long(self, _args: dict[str, Any]) -> str:
         return "x" * 20_000_000
 
@@ -89,7 +94,7 @@ class ProbeTool(BaseTool):
 class Scene:
     """A tool, somebody who calls it, and what was heard."""
 
-    def __init__(self, tool: ProbeTool, caller: BusClient, life: asyncio.Task[None]) -> None:
+    def __init__(self, tool: Any, caller: BusClient, life: asyncio.Task[None]) -> None:
         self.tool, self.caller, self.life = tool, caller, life
         self.results, self.schemas, self.moves, self.activity = Heard(), Heard(), Heard(), Heard()
         self.presence = Heard()
@@ -104,8 +109,8 @@ class Scene:
         self.turns.append(envelope.turn)
         self.results(result, envelope)
 
-    def call(self, call_id: str, timeout_s: float = 10.0, **args: Any) -> None:
-        call = ToolCall(tool="probe", call_id=call_id, args=args, timeout_s=timeout_s)
+    def call(self, call_id: str, timeout_s: float = 10.0, pid: int = 0, **args: Any) -> None:
+        call = ToolCall(tool="probe", call_id=call_id, args=args, timeout_s=timeout_s, pid=pid)
         self.caller.publish(call, turn=TurnRef("s", "u", "q"))
 
     def cancel(self, call_id: str) -> None:
@@ -230,6 +235,13 @@ async def test_a_call_without_time_is_answered(scene: Scene, timeout_s: float) -
     assert (await scene.result("1")).outcome == "timeout"
 
 
+async def test_a_call_for_another_process_is_left_alone(scene: Scene) -> None:
+    scene.call("1", pid=os.getpid() + 1)
+    scene.call("2", pid=os.getpid())
+    await scene.result("2")
+    assert [m.call_id for m in scene.results.messages] == ["2"]
+
+
 async def test_a_running_call_can_be_stopped(scene: Scene) -> None:
     scene.call("1", do="wait")
     await scene.running("1")
@@ -321,3 +333,72 @@ async def test_a_new_name_and_new_limits_hold_from_a_reload_on(scene: Scene, mon
     await scene.result("2")
     assert scene.tool.most == 1
     assert scene.tool.bus.sender_id == "new_id"
+
+
+# ---------------------------------------------------------------------- blocking work
+
+
+class BlockingTool(BaseTool):
+    """Its `run_call` is a plain function."""
+
+    CONFIG_NAME: ClassVar[str] = "probe"
+
+    async def setup(self) -> None:
+        await super().setup()
+        self.go = threading.Event()
+
+    def run_call(self, args: dict[str, Any]) -> str:
+        if args.get("do") == "refuse":
+            raise ToolFailed("Nothing there.")
+        if args.get("do") == "wait":
+            self.go.wait(10)
+        return threading.current_thread().name
+
+
+@pytest.fixture
+async def blocking(memory: MemoryBus) -> AsyncIterator[Scene]:
+    tool = BlockingTool(CONFIG, memory.make("probe"), SystemConfig(instance_id="here", heartbeat_s=0.02, drain_s=5))
+    scene = Scene(tool, await memory.client("caller"), asyncio.create_task(tool.run()))
+    await scene.presence.first(presence("probe"))
+    yield scene
+    tool.go.set()
+    tool.stop()
+    await asyncio.wait_for(scene.life, 10)
+    await scene.caller.close()
+
+
+async def test_a_plain_function_runs_in_a_thread_and_blocks_nothing(blocking: Scene) -> None:
+    beats = Heard()
+    blocking.caller.on(Heartbeat, beats)
+    for number in range(3):
+        blocking.call(str(number), do="wait")
+    pool = (await beats.first(lambda m: m.pools and m.pools[-1].running == 2)).pools[-1]
+    assert (pool.name, pool.workers) == ("calls", 2)
+    blocking.tool.go.set()
+    assert (await blocking.result("2")).result.startswith("calls")
+
+
+async def test_a_thread_may_refuse(blocking: Scene) -> None:
+    blocking.call("1", do="refuse")
+    assert (await blocking.result("1")).result == "Nothing there."
+
+
+async def test_nobody_waits_for_a_thread_past_the_deadline(blocking: Scene) -> None:
+    blocking.call("1", timeout_s=0.05, do="wait")
+    assert (await blocking.result("1")).outcome == "timeout"
+    assert blocking.tool.pools["calls"].running == 1
+    blocking.call("2")
+    assert (await blocking.result("2")).outcome == "ok"
+
+
+@pytest.mark.parametrize(("offloaded", "thread"), [(True, "calls"), (False, "MainThread")])
+async def test_a_coroutine_runs_in_a_thread_where_the_policies_say_so(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, offloaded: bool, thread: str
+) -> None:
+    fresh = reloaded(policies=Policies(offloaded=offloaded))
+    monkeypatch.setattr("participants.participant.load", fresh)
+    scene.schemas.forget()
+    scene.caller.publish(ConfigReload(section="probe"))
+    await scene.schemas.first(lambda m: m.policies.offloaded is offloaded)
+    scene.call("1", do="where")
+    assert (await scene.result("1")).result.startswith(thread)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bus.client import BusClient
 from bus.config import SystemConfig, load
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
+from bus.messages.approval import (
+    Approval,
+    ApprovalInfo,
+    ApprovalResult,
+    ApprovalState,
+    GetApproval,
+    OpenApproval,
+    TakeApproval,
+)
 from bus.messages.control import AgentTransition, Done
 from bus.messages.generation import ResponseGeneration, Thinking, Token
 from bus.messages.ledger import (
@@ -52,11 +62,18 @@ class Ledger:
         self.claims: list[str] = []
         self.journalled = asyncio.Event()
         self.let_go = asyncio.Event()
+        self.approvals: dict[str, ApprovalInfo] = {}
+        self.taken: list[str] = []
+        self.on_step: Callable[[Step], None] = lambda _step: None
+        self.asked: asyncio.Queue[ApprovalInfo] = asyncio.Queue()
         bus.serve(ClaimTurn, self._claim)
         bus.serve(JournalTurn, self._journal)
         bus.serve(JournalStep, self._step)
         bus.serve(FinishTurn, self._finish)
         bus.serve(ReleaseTurn, self._release)
+        bus.serve(OpenApproval, self._open)
+        bus.serve(GetApproval, self._get)
+        bus.serve(TakeApproval, self._take)
 
     async def _claim(self, _message: ClaimTurn, envelope: Envelope) -> TurnClaimed:
         self.claims.append(envelope.query_id)
@@ -90,6 +107,7 @@ class Ledger:
 
     async def _step(self, message: JournalStep, _envelope: Envelope) -> TurnHeld:
         self.steps.append(message.step)
+        self.on_step(message.step)
         return self._held()
 
     async def _finish(self, message: FinishTurn, envelope: Envelope) -> Done:
@@ -98,6 +116,39 @@ class Ledger:
             raise RequestFailed("storage", "the disk is full")
         self.ends[envelope.query_id] = message.end
         return Done()
+
+    async def _open(self, message: OpenApproval, _envelope: Envelope) -> Approval:
+        self._held()
+        known = self.approvals.get(message.approval_id)
+        if known is None:
+            known = self.approvals[message.approval_id] = ApprovalInfo(
+                approval_id=message.approval_id,
+                call_id=message.call_id,
+                tool=message.tool,
+                args=message.args,
+                reason=message.reason,
+            )
+        if known.state == "open":
+            self.asked.put_nowait(known)
+        return Approval(approval=known)
+
+    async def _get(self, message: GetApproval, _envelope: Envelope) -> Approval:
+        return Approval(approval=self.approvals[message.approval_id])
+
+    async def _take(self, message: TakeApproval, _envelope: Envelope) -> Done:
+        self._held()
+        if self.approvals[message.approval_id].state != "approved":
+            raise RequestFailed("not_approved", "no")
+        self.decide(message.approval_id, "taken")
+        self.taken.append(message.approval_id)
+        return Done()
+
+    def decide(self, approval_id: str, state: ApprovalState, *, tell: bool = True) -> None:
+        """The user's answer, or what else happens to a request."""
+        known = self.approvals[approval_id] = replace(self.approvals[approval_id], state=state)
+        result = ApprovalResult(approval_id=approval_id, call_id=known.call_id, tool=known.tool, state=state)
+        if tell:
+            self.bus.publish(result)
 
     async def _release(self, _message: ReleaseTurn, envelope: Envelope) -> Done:
         self.released.append(envelope.query_id)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from bus.messages.control import Heartbeat, Presence
+from bus.messages.control import Heartbeat, PoolInfo, Presence
 from participants.services.ops import decide
 from participants.services.ops.decide import BY_HAND, Beat, Event, Known, Program, Silence, Usage
 
+POOLS = [PoolInfo(name="calls", workers=4, running=4, waiting=2)]
 ASKED = "it was asked to stop"
 UNSEEN = "it ended unseen"
 
@@ -284,10 +285,12 @@ def test_the_proxy_is_ready_when_it_runs_for_it_does_not_beat() -> None:
 
 
 def test_all_figures_are_passed_on() -> None:
-    heard = Beat(beat(7, loop_lag_s=0.1, queued=2, sent=3, received=4, gaps=5, dropped=6, refused=8), "web_tool")
+    heard = Beat(
+        beat(7, loop_lag_s=0.1, queued=2, pools=POOLS, sent=3, received=4, gaps=5, dropped=6, refused=8), "web_tool"
+    )
     said = decide.info("web", RUNS, program("RUNNING", 7, up_s=9.0), heard, Usage(1.5, 1024), False)
     assert (said.kind, said.sender_id, said.pid, said.uptime_s) == ("tool", "web_tool", 7, 9.0)
-    assert (said.cpu_percent, said.rss_bytes, said.loop_lag_s, said.queued) == (1.5, 1024, 0.1, 2)
+    assert (said.cpu_percent, said.rss_bytes, said.loop_lag_s, said.queued, said.pools) == (1.5, 1024, 0.1, 2, POOLS)
     assert (said.sent, said.received, said.gaps, said.dropped, said.refused) == (3, 4, 5, 6, 8)
 
 
