@@ -11,6 +11,7 @@ import structlog
 from bus.client import BusClient
 from bus.envelope import TurnRef
 from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
+from bus.messages.approval import Approval, DecideApproval
 from bus.messages.control import Done
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from gateway import wire
@@ -21,7 +22,6 @@ from gateway.socket import Socket
 
 log = structlog.get_logger()
 NOT_AVAILABLE = {
-    wire.Approve: "No tool of this version asks for approval.",
     wire.Feedback: "This version does not learn from thumbs yet.",
     wire.Compact: "This version cannot summarise a conversation yet; older messages are left out as needed.",
 }
@@ -58,7 +58,9 @@ class Commands:
             case wire.Resume():
                 key = (socket.user, frame.session_id)
                 self._begin(socket, self._hub.catchup.resume(socket, key, frame.after), "resume")
-            case wire.Approve() | wire.Feedback() | wire.Compact():
+            case wire.Approve():
+                self._begin(socket, self._approve(socket, frame), "approve")
+            case wire.Feedback() | wire.Compact():
                 raise Refused("not_available", NOT_AVAILABLE[type(frame)])
             case wire.Ping():
                 socket.tell(wire.Pong())
@@ -107,6 +109,23 @@ class Commands:
         else:
             self._hub.submitted(turn.query_id)
             self._hub.accepted(socket, key, query.query, answer)
+
+    # ------------------------------------------------------------------ approve
+
+    async def _approve(self, socket: Socket, frame: wire.Approve) -> None:
+        """The ledger knows whose turn it is, and whether somebody was faster: what stands then is told."""
+        message = DecideApproval(approval_id=frame.approval_id, approved=frame.approved)
+        try:
+            answer = await self._bus.request(message, Approval, turn=TurnRef("", socket.user, ""))
+        except RequestFailed as error:
+            socket.tell(wire.Error(error.code, error.message, False))
+        except (RequestTimeout, EnvelopeError):
+            words = "The conversation store does not answer, so nothing was decided. Try again in a moment."
+            socket.tell(wire.Error("conversation_unavailable", words, True))
+        else:
+            about = {"query_id": answer.query_id, "session_id": answer.session_id}
+            approval = answer.approval
+            socket.tell(wire.ApprovalResult(**about, approval_id=approval.approval_id, state=approval.state))
 
     # ------------------------------------------------------------------ stop
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bus.envelope import Envelope
+from bus.messages.approval import ApprovalInfo, ApprovalRequest, ApprovalResult
 from bus.messages.control import AgentTransition
 from bus.messages.generation import ResponseGeneration, Thinking, Token, TurnSnapshot
 from bus.messages.ledger import ToolRecord, TurnEnd, TurnInfo
@@ -17,7 +18,9 @@ from bus.messages.query import TurnQueued
 from bus.messages.tool import ToolActivity
 from gateway import wire
 
-OPEN = frozenset({"received", "claimed"})
+OPEN = frozenset({"received", "claimed", "waiting"})
+_STATES = {"received": "QUEUED", "waiting": "AWAITING_APPROVAL"}
+"""What a turn does, by its status, as far as the ledger knows."""
 _WITH_TEXT = ("stop", "length", "incomplete", "cancelled")
 
 
@@ -93,6 +96,46 @@ def tool(message: ToolActivity, envelope: Envelope) -> Event | None:
     return None
 
 
+def approval_view(approval: ApprovalInfo) -> wire.ApprovalView:
+    """A request for approval as clients see it."""
+    return wire.ApprovalView(
+        approval_id=approval.approval_id,
+        call_id=approval.call_id,
+        tool=approval.tool,
+        args=approval.args,
+        reason=approval.reason,
+        expires=approval.expires,
+        state=approval.state,
+    )
+
+
+def approval_request(message: ApprovalRequest, envelope: Envelope) -> Event:
+    """A tool asks before it acts."""
+    asked = message.approval
+    frame = wire.ApprovalRequest(
+        query_id=envelope.query_id,
+        session_id=envelope.session_id,
+        approval_id=asked.approval_id,
+        call_id=asked.call_id,
+        tool=asked.tool,
+        args=asked.args,
+        reason=asked.reason,
+        expires=asked.expires,
+    )
+    return Event("approval_request", encode(frame))
+
+
+def approval_result(message: ApprovalResult, envelope: Envelope) -> Event:
+    """An answer, whoever gave it."""
+    frame = wire.ApprovalResult(
+        query_id=envelope.query_id,
+        session_id=envelope.session_id,
+        approval_id=message.approval_id,
+        state=message.state,
+    )
+    return Event("approval_result", encode(frame))
+
+
 def queued(position: int, query_id: str, session_id: str) -> Event:
     """How many turns come first."""
     return Event("queued", encode(wire.Queued(query_id=query_id, session_id=session_id, position=position)))
@@ -166,7 +209,7 @@ def snapshot(turn: TurnInfo, live: TurnSnapshot | None) -> Event:
     """An open turn, whole: from the generator where it has it, else as far as the ledger's journal goes."""
     if live is None:
         live = TurnSnapshot(
-            state="QUEUED" if turn.status == "received" else "RECEIVING",
+            state=_STATES.get(turn.status, "RECEIVING"),
             attempt=turn.attempt,
             n=turn.n,
             thinking=turn.end.thinking,
@@ -184,6 +227,7 @@ def snapshot(turn: TurnInfo, live: TurnSnapshot | None) -> Event:
         thinking=live.thinking,
         answer=live.answer,
         tool_calls=views(live.tool_calls),
+        approvals=[approval_view(approval) for approval in turn.approvals],
     )
     calls = {call.call_id: call.outcome for call in live.tool_calls}
     return Event("snapshot", encode(frame), live.attempt, live.n, f"generator/{live.state}", calls)

@@ -11,6 +11,7 @@ from gateway import wire
 from gateway.auth import is_id
 
 LONGEST_ID = 128
+LONGEST_APPROVAL_ID = 300
 _decode_query = msgspec.json.Decoder(wire.Query).decode
 _NAMED = {name: re.compile(rf'"{name}"\s*:\s*"([^"\\]{{1,{LONGEST_ID}}})"') for name in ("query_id", "session_id")}
 _NO_TYPE = "Object missing required field `type`"
@@ -83,6 +84,8 @@ def _check(frame: wire.ClientFrame) -> None:
         value = getattr(frame, name, None)
         if value is not None and not is_id(value, LONGEST_ID):
             raise Refused("bad_frame", f"{name}: expected 1 to {LONGEST_ID} characters without control characters.")
+    if isinstance(frame, wire.Approve) and not is_id(frame.approval_id, LONGEST_APPROVAL_ID):
+        raise Refused("bad_frame", "approval_id: expected the id of an `approval_request`.")
     if isinstance(frame, wire.Query):
         _check_query(frame)
 

@@ -13,6 +13,7 @@ import structlog
 
 from bus.client import BusClient
 from bus.envelope import Envelope
+from bus.messages.approval import ApprovalRequest, ApprovalResult
 from bus.messages.control import AgentTransition
 from bus.messages.generation import ResponseGeneration, Thinking, Token
 from bus.messages.ledger import SessionChanged
@@ -50,6 +51,8 @@ class Hub:
         self._bus.on(Thinking, self._on_chunk)
         self._bus.on(AgentTransition, self._on_agent)
         self._bus.on(ToolActivity, self._on_tool)
+        self._bus.on(ApprovalRequest, self._on_approval_request)
+        self._bus.on(ApprovalResult, self._on_approval_result)
         self._bus.on(TurnQueued, self._on_queued)
         self._bus.on(ResponseGeneration, self._on_response)
         self._bus.on(SessionChanged, self._on_session)
@@ -68,6 +71,14 @@ class Hub:
     def _on_tool(self, message: ToolActivity, envelope: Envelope) -> None:
         if self._watched(envelope) and (event := events.tool(message, envelope)) is not None:
             self._relay(envelope, event)
+
+    def _on_approval_request(self, message: ApprovalRequest, envelope: Envelope) -> None:
+        if self._watched(envelope):
+            self._relay(envelope, events.approval_request(message, envelope))
+
+    def _on_approval_result(self, message: ApprovalResult, envelope: Envelope) -> None:
+        if self._watched(envelope):
+            self._relay(envelope, events.approval_result(message, envelope))
 
     def _on_queued(self, message: TurnQueued, envelope: Envelope) -> None:
         if self._watched(envelope) and (event := events.queue_moved(message, envelope)) is not None:

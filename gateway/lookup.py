@@ -62,7 +62,7 @@ class Lookup:
             return None
         if turn.status not in OPEN:
             return [events.ended(turn.end, query_id, turn.session_id)]
-        live = await self._live(key, query_id) if turn.status == "claimed" else None
+        live = await self._live(key, query_id) if turn.status != "received" else None
         found = [events.snapshot(turn, live)]
         if turn.status == "received" and turn.position:
             found.append(events.queued(turn.position, query_id, turn.session_id))

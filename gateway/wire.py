@@ -130,6 +130,18 @@ class ToolCallView(Struct, frozen=True):
     seconds: Annotated[float, about("How long the call took.")] = 0.0
 
 
+class ApprovalView(Struct, frozen=True):
+    """One request for approval of an open turn."""
+
+    approval_id: Annotated[str, about("What `approve` names.")]
+    call_id: Annotated[str, about("The call that waits for it.")]
+    tool: Annotated[str, about("The tool's name.")]
+    args: Annotated[dict[str, Any], about("The exact arguments.")]
+    reason: Annotated[str, about("Why it asks, in words.")]
+    expires: Annotated[str, about("When it counts as denied.")]
+    state: Annotated[str, about("open, or as in `approval_result`.")]
+
+
 class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
     """The whole state of an open turn; chunks that follow continue it at `n` + 1 of `attempt`."""
 
@@ -141,6 +153,7 @@ class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
     thinking: Annotated[str, about("The thinking so far.")]
     answer: Annotated[str, about("The answer so far.")]
     tool_calls: Annotated[list[ToolCallView], about("The tool calls so far, in request order.")] = []
+    approvals: Annotated[list[ApprovalView], about("What the user was asked in this turn, oldest first.")] = []
 
 
 class Chunk(ServerFrame, frozen=True):
@@ -189,12 +202,24 @@ class ToolResultFrame(ServerFrame, frozen=True, tag="tool_result"):
 
 
 class ApprovalRequest(ServerFrame, frozen=True, tag="approval_request"):
-    """A tool asks before it acts."""
+    """A tool asks before it acts. It may come more than once."""
 
     approval_id: Annotated[str, about("What `approve` names.")]
+    call_id: Annotated[str, about("The call that waits for it.")]
     tool: Annotated[str, about("The tool's name.")]
     args: Annotated[dict[str, Any], about("The exact arguments.")]
+    reason: Annotated[str, about("Why it asks, in words.")]
     expires: Annotated[str, about("When it counts as denied.")]
+
+
+class ApprovalResult(ServerFrame, frozen=True, tag="approval_result"):
+    """What stands: the answer to `approve`, and word of an answer that was given elsewhere."""
+
+    approval_id: Annotated[str, about("The request's id.")]
+    state: Annotated[
+        str,
+        about("approved, taken (approved, and the call was sent), denied, expired, or void (it needs no answer)."),
+    ]
 
 
 class Response(ServerFrame, frozen=True, tag="response"):
@@ -277,6 +302,7 @@ ServerEvent = (
     | ToolStart
     | ToolResultFrame
     | ApprovalRequest
+    | ApprovalResult
     | Response
     | Critique
     | ContextUpdated

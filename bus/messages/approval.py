@@ -38,6 +38,8 @@ class Approval(Message, frozen=True):
     SUBJECT = subjects.INBOX
 
     approval: Annotated[ApprovalInfo, about("The request.")]
+    session_id: Annotated[str, about("The conversation of its turn.")] = ""
+    query_id: Annotated[str, about("Its turn.")] = ""
 
 
 class OpenApproval(Message, frozen=True):

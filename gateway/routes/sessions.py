@@ -63,6 +63,18 @@ class ToolCallView(_View):
     seconds: float
 
 
+class ApprovalView(_View):
+    """One request for approval of an open turn."""
+
+    approval_id: str
+    call_id: str
+    tool: str
+    args: dict[str, Any]
+    reason: str
+    expires: str
+    state: str
+
+
 class TurnView(_View):
     """One turn; for an open one the text is what was journalled so far."""
 
@@ -78,6 +90,7 @@ class TurnView(_View):
     answer: str
     thinking: str
     tool_calls: list[ToolCallView]
+    approvals: list[ApprovalView]
     model: str
     demo: bool
     prompt_tokens: int | None
@@ -129,6 +142,7 @@ def turn_view(turn: TurnInfo) -> TurnView:
         tool_calls=calls,
         after=turn.after,
         versions=turn.versions,
+        approvals=[ApprovalView.model_validate(approval) for approval in turn.approvals],
         **end,
     )
 

@@ -17,6 +17,7 @@ import websockets
 from bus.client import BusClient
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
+from bus.messages.approval import Approval, ApprovalInfo, DecideApproval
 from bus.messages.base import Message
 from bus.messages.control import Done
 from bus.messages.generation import (
@@ -54,6 +55,7 @@ from bus.testing import MemoryBus
 from gateway.app import Parts, Web, build
 from gateway.config import GatewayConfig
 from gateway.directory import Directory
+from gateway.events import OPEN
 from gateway.hub import Hub
 from gateway.routes.page import Page
 from gateway.server import InLoopServer, address, listen
@@ -92,6 +94,7 @@ class Ledger:
         bus.serve(DeleteTurn, self._done)
         bus.serve(CreateSession, self._create)
         bus.serve(CancelTurn, self._done)
+        bus.serve(DecideApproval, self._decide)
         bus.serve(RenameSession, self._done)
         bus.serve(DeleteSession, self._done)
 
@@ -157,12 +160,34 @@ class Ledger:
         ]
         if not turns and request.session_id != "empty":
             raise RequestFailed("not_found", "There is no such session.")
-        shown = [turn for turn in turns if not message.open_only or turn.status in ("received", "claimed")]
+        shown = [turn for turn in turns if not message.open_only or turn.status in OPEN]
         return Session(session=info(request.session_id, len(turns)), turns=shown)
 
     async def _show(self, message: ShowBranch, request: Envelope) -> Session:
         await self._note(message, request)
         return Session(session=info(request.session_id, 1), turns=[self.turns[request.query_id]])
+
+    def ask_user(self, approval_id: str = "a1", query_id: str = "q1") -> ApprovalInfo:
+        """A turn's call waits for its user."""
+        asked = ApprovalInfo(
+            approval_id=approval_id, call_id="c1", tool="rm", args={"path": "/a"}, reason="It deletes.", expires=NOW
+        )
+        turn = self.turns[query_id]
+        waiting = msgspec.structs.replace(turn, status="waiting", approvals=[*turn.approvals, asked])
+        self.turns[query_id] = waiting
+        return asked
+
+    async def _decide(self, message: DecideApproval, request: Envelope) -> Approval:
+        """The first answer counts."""
+        await self._note(message, request)
+        found = [(turn, a) for turn in self.turns.values() for a in turn.approvals]
+        mine = [pair for pair in found if self.users[pair[0].query_id] == request.user_id]
+        for turn, approval in [pair for pair in mine if pair[1].approval_id == message.approval_id]:
+            state = "approved" if message.approved else "denied"
+            decided = msgspec.structs.replace(approval, state=state) if approval.state == "open" else approval
+            self.turns[turn.query_id] = msgspec.structs.replace(turn, approvals=[decided])
+            return Approval(approval=decided, session_id=turn.session_id, query_id=turn.query_id)
+        raise RequestFailed("not_found", "There is no such request.")
 
     async def _list(self, message: ListSessions, request: Envelope) -> Sessions:
         await self._note(message, request)

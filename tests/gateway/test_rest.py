@@ -102,6 +102,7 @@ async def test_a_session_with_its_turns(stage):
                 "seconds": 0.5,
             }
         ],
+        "approvals": [],
         "model": "m",
         "demo": False,
         "prompt_tokens": None,

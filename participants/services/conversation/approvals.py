@@ -63,7 +63,7 @@ class Approvals:
             until = self._keeper.now + saved.expires_at - time.time()
             self._move(ledger.asked(turn, saved.approval_id, until))
             self._bus.publish(ApprovalRequest(approval=saved.info), turn=turn.ref)
-        return Approval(approval=saved.info)
+        return _as_answer(saved, turn.ref)
 
     def _known(self, message: OpenApproval, query_id: str) -> SavedApproval | None:
         saved = self._store.approvals.get(message.approval_id)
@@ -106,22 +106,22 @@ class Approvals:
 
     def decide(self, message: DecideApproval, request: Envelope) -> Approval:
         """The user's answer; one that comes second or too late changes nothing, and learns what stands."""
-        saved = self._own(message.approval_id, request)
+        saved, ref = self._own(message.approval_id, request)
         if saved.state == "open":
             in_time = time.time() < saved.expires_at
             saved = self._answer([saved], ("approved" if message.approved else "denied") if in_time else "expired")[0]
-        return Approval(approval=saved.info)
+        return _as_answer(saved, ref)
 
     def get(self, message: GetApproval, request: Envelope) -> Approval:
         """A request as it stands."""
-        return Approval(approval=self._own(message.approval_id, request).info)
+        return _as_answer(*self._own(message.approval_id, request))
 
-    def _own(self, approval_id: str, request: Envelope) -> SavedApproval:
+    def _own(self, approval_id: str, request: Envelope) -> tuple[SavedApproval, TurnRef]:
         saved = self._store.approvals.get(approval_id)
         turn = self._store.turn(saved.query_id) if saved is not None else None
         if saved is None or turn is None or turn.ref.user_id != request.user_id:
             raise _unknown(approval_id)
-        return saved
+        return saved, turn.ref
 
     # ------------------------------------------------------------------ time
 
@@ -166,6 +166,10 @@ class Approvals:
 
 def _call_of(call: SavedApproval | OpenApproval, query_id: str) -> tuple[str, str, str, bytes]:
     return query_id, call.call_id, call.tool, bytes(wire.encode_payload(call.args))
+
+
+def _as_answer(saved: SavedApproval, ref: TurnRef) -> Approval:
+    return Approval(approval=saved.info, session_id=ref.session_id, query_id=ref.query_id)
 
 
 def _replaces(new: SavedApproval, known: SavedApproval) -> bool:

@@ -9,7 +9,7 @@ import { definePart, type PartOf } from "./registry";
 
 export function ApprovalPart({ part }: { part: PartOf<"approval"> }) {
   const { approval } = part;
-  const open = approval.answered === null && !part.over;
+  const open = approval.answered === null && !approval.closed && !part.over;
   const expired = useNow(open, 1000) >= Date.parse(approval.expires);
   return (
     <section className="approval" aria-label={`Approval for ${approval.tool}`}>
@@ -20,6 +20,7 @@ export function ApprovalPart({ part }: { part: PartOf<"approval"> }) {
         </span>
       </p>
       <Json value={approval.args} />
+      {approval.reason !== "" && <p className="muted">{approval.reason}</p>}
       {open && !expired ? (
         <Choice sessionId={part.sessionId} approvalId={approval.approvalId} />
       ) : (

@@ -115,6 +115,8 @@ test("an approval shows exactly what would be done, and sends the answer", async
     approvalId: "a1",
     tool: "remember_this",
     args: { text: "short answers" },
+    reason: "It adds something.",
+    closed: false,
     expires: new Date(Date.now() + 60_000).toISOString(),
     answered: null,
   };
@@ -125,6 +127,7 @@ test("an approval shows exactly what would be done, and sends the answer", async
     </Local2Context>,
   );
   expect(screen.getByText(/short answers/)).toBeDefined();
+  expect(screen.getByText("It adds something.")).toBeDefined();
   await userEvent.click(screen.getByRole("button", { name: "Deny" }));
   expect(approve).toHaveBeenCalledWith("s1", "a1", false);
 });

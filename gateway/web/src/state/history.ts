@@ -2,10 +2,12 @@
 
 import type { TurnRecord } from "../wire/rest";
 import { type Ending, newTurn, type Phase, type Turn } from "./model";
+import { approvalOf } from "./approvals";
 
 const PHASES: Record<TurnRecord["status"], Phase> = {
   received: "accepted",
   claimed: "running",
+  waiting: "running",
   answered: "answered",
   failed: "failed",
   cancelled: "cancelled",
@@ -26,6 +28,7 @@ export function turnFromRecord(sessionId: string, record: TurnRecord): Turn {
     answer: record.answer,
     thinking: record.thinking,
     toolCalls: record.tool_calls,
+    approvals: record.approvals.map(approvalOf),
     ending: endingOf(record),
   };
 }
@@ -35,7 +38,7 @@ function phaseOf(record: TurnRecord): Phase {
 }
 
 function endingOf(record: TurnRecord): Ending | null {
-  if (record.status === "received" || record.status === "claimed") {
+  if (record.status === "received" || record.status === "claimed" || record.status === "waiting") {
     return null;
   }
   return {

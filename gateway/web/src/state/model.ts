@@ -29,8 +29,12 @@ export interface Approval {
   readonly approvalId: string;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** Why it asks, in words. */
+  readonly reason: string;
   readonly expires: string;
   readonly answered: boolean | null;
+  /** No answer is wanted any more. */
+  readonly closed: boolean;
 }
 
 export interface TurnError {

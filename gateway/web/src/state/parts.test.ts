@@ -14,7 +14,15 @@ const call = {
 };
 
 test("thinking, calls, approvals and answer come in this order", () => {
-  const approval = { approvalId: "a", tool: "t", args: {}, expires: "", answered: null };
+  const approval = {
+    approvalId: "a",
+    tool: "t",
+    args: {},
+    reason: "",
+    expires: "",
+    answered: null,
+    closed: false,
+  };
   const parts = partsOf(
     turn({ thinking: "Hm", answer: "So", toolCalls: [call], approvals: [approval] }),
   );

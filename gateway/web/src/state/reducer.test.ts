@@ -194,8 +194,10 @@ describe("tools", () => {
       type: "approval_request",
       ...about,
       approval_id: "a1",
+      call_id: "c1",
       tool: "remember_this",
       args: { text: "x" },
+      reason: "It adds something.",
       expires: "2025-01-01T00:01:00Z",
     };
     const asked = after([accepted, request, request]);

@@ -49,6 +49,7 @@ export function snapshot(rest: Partial<Snapshot> = {}): Snapshot {
     thinking: "",
     answer: "",
     tool_calls: [],
+    approvals: [],
     ...rest,
   };
 }
@@ -91,6 +92,7 @@ export function record(rest: Partial<TurnRecord> = {}): TurnRecord {
     answer: "Because.",
     thinking: "",
     tool_calls: [],
+    approvals: [],
     model: "m",
     demo: false,
     prompt_tokens: null,

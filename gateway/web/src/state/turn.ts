@@ -2,7 +2,6 @@
 
 import type {
   AnswerChunk,
-  ApprovalRequest,
   Response,
   ServerEvent,
   Snapshot,
@@ -11,6 +10,7 @@ import type {
   ToolResultFrame,
   ToolStart,
 } from "../wire/generated";
+import { mergeApprovals, requestApproval, settleApproval } from "./approvals";
 import type { Ending, Phase, Turn } from "./model";
 
 /** The frames that are always about a turn. */
@@ -38,6 +38,8 @@ export function applyFrame(turn: Turn, frame: TurnFrame, at: number): Turn {
       return endTool(revived(turn), frame);
     case "approval_request":
       return requestApproval(revived(endThinking(turn, at)), frame);
+    case "approval_result":
+      return settleApproval(turn, frame);
     case "response":
       return applyResponse(endThinking(turn, at), frame);
     case "critique":
@@ -134,6 +136,7 @@ function applySnapshot(turn: Turn, frame: Snapshot, at: number): Turn {
     accepted: true,
     phase: queued ? "queued" : "running",
     agentState: queued ? turn.agentState : frame.state,
+    approvals: mergeApprovals(frame.approvals, turn.approvals),
     error: null,
   };
   const stale =
@@ -206,20 +209,6 @@ function endTool(turn: Turn, frame: ToolResultFrame): Turn {
     sources: frame.sources,
     seconds: frame.seconds,
   }));
-}
-
-function requestApproval(turn: Turn, frame: ApprovalRequest): Turn {
-  if (turn.approvals.some((approval) => approval.approvalId === frame.approval_id)) {
-    return turn;
-  }
-  const approval = {
-    approvalId: frame.approval_id,
-    tool: frame.tool,
-    args: frame.args,
-    expires: frame.expires,
-    answered: null,
-  };
-  return { ...turn, approvals: [...turn.approvals, approval] };
 }
 
 // ---------------------------------------------------------------------------- the end

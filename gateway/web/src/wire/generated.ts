@@ -139,6 +139,24 @@ export interface ToolCallView {
   seconds: number;
 }
 
+/** One request for approval of an open turn. */
+export interface ApprovalView {
+  /** What `approve` names. */
+  approval_id: string;
+  /** The call that waits for it. */
+  call_id: string;
+  /** The tool's name. */
+  tool: string;
+  /** The exact arguments. */
+  args: Record<string, unknown>;
+  /** Why it asks, in words. */
+  reason: string;
+  /** When it counts as denied. */
+  expires: string;
+  /** open, or as in `approval_result`. */
+  state: string;
+}
+
 /** The whole state of an open turn; chunks that follow continue it at `n` + 1 of `attempt`. */
 export interface Snapshot {
   type: "snapshot";
@@ -158,6 +176,8 @@ export interface Snapshot {
   answer: string;
   /** The tool calls so far, in request order. */
   tool_calls: ToolCallView[];
+  /** What the user was asked in this turn, oldest first. */
+  approvals: ApprovalView[];
   /** The turn that this frame is about. */
   query_id: string;
   /** The conversation of that turn. */
@@ -235,17 +255,37 @@ export interface ToolResultFrame {
   session_id: string;
 }
 
-/** A tool asks before it acts. */
+/** A tool asks before it acts. It may come more than once. */
 export interface ApprovalRequest {
   type: "approval_request";
   /** What `approve` names. */
   approval_id: string;
+  /** The call that waits for it. */
+  call_id: string;
   /** The tool's name. */
   tool: string;
   /** The exact arguments. */
   args: Record<string, unknown>;
+  /** Why it asks, in words. */
+  reason: string;
   /** When it counts as denied. */
   expires: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/** What stands: the answer to `approve`, and word of an answer that was given elsewhere. */
+export interface ApprovalResult {
+  type: "approval_result";
+  /** The request's id. */
+  approval_id: string;
+  /**
+   * approved, taken (approved, and the call was sent), denied, expired, or void (it needs no
+   * answer).
+   */
+  state: string;
   /** The turn that this frame is about. */
   query_id: string;
   /** The conversation of that turn. */
@@ -384,6 +424,7 @@ export type ServerEvent =
   | ToolStart
   | ToolResultFrame
   | ApprovalRequest
+  | ApprovalResult
   | Response
   | Critique
   | ContextUpdated
@@ -403,6 +444,7 @@ export const serverEventTypes: ReadonlySet<string> = new Set<ServerEvent["type"]
   "tool_start",
   "tool_result",
   "approval_request",
+  "approval_result",
   "response",
   "critique",
   "context_updated",

@@ -1,6 +1,6 @@
 // The bodies of the gateway's REST interface.
 
-import type { ToolCallView } from "./generated";
+import type { ApprovalView, ToolCallView } from "./generated";
 
 export interface SessionSummary {
   session_id: string;
@@ -11,7 +11,7 @@ export interface SessionSummary {
   running: boolean;
 }
 
-export type TurnStatus = "received" | "claimed" | "answered" | "failed" | "cancelled";
+export type TurnStatus = "received" | "claimed" | "waiting" | "answered" | "failed" | "cancelled";
 
 export interface TurnRecord {
   query_id: string;
@@ -27,6 +27,8 @@ export interface TurnRecord {
   answer: string;
   thinking: string;
   tool_calls: ToolCallView[];
+  /** What its user was asked, while it is open. */
+  approvals: ApprovalView[];
   model: string;
   demo: boolean;
   prompt_tokens: number | null;
