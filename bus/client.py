@@ -13,7 +13,7 @@ import inspect
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import structlog
 from msgspec import Struct
@@ -26,16 +26,18 @@ from bus.errors import BusUnavailable, EnvelopeError, RequestFailed, RequestTime
 from bus.hints import Hints
 from bus.messages.base import Message, read
 from bus.messages.control import Probe, Refusal
+from bus.repeat import Repeat
 from bus.transport import Frames, Transport, ZmqTransport
 
 log = structlog.get_logger()
 M = TypeVar("M", bound=Message)
 Handler = Callable[[Any, Envelope], Awaitable[None] | None]
-Server = Callable[[Any, Envelope], Awaitable[Message]]
+Server = Callable[[Any, Envelope], Awaitable[Message] | Message | None]
 Observer = Callable[[Envelope, bytes], None]
 _PROBE_FIRST_S, _PROBE_LONGEST_S = 0.002, 0.1
 _GATHER_S = 0.05
 """After a restart of the proxy: so long do the others need to be back, with their subscriptions."""
+_FAULT = Refusal(code="internal", message="Something went wrong here; the log of this service says what.")
 _ANSWERED = 512
 """Answers kept, so that a request that was sent again is not served again."""
 
@@ -248,10 +250,15 @@ class BusClient:
         return stop
 
     def serve(
-        self, kind: type[M], server: Callable[[M, Envelope], Awaitable[Message]], *, remember: bool = True
+        self,
+        kind: type[M],
+        server: Callable[[M, Envelope], Awaitable[Message] | Message | None],
+        *,
+        remember: bool = True,
     ) -> None:
         """Answer requests of `kind`. `server` returns the answer, or raises `RequestFailed`.
 
+        A plain function is called at once; its None leaves the request to another process, or to a repetition.
         A request that its asker sent again is not served again: it gets the same answer.
 
         Args:
@@ -269,19 +276,36 @@ class BusClient:
             self._served[request.message_id] = None
             while len(self._served) > _ANSWERED:
                 self._served.popitem(last=False)
-            self.spawn(self._answer(server, message, request, remember), name=f"serve {kind.SUBJECT}")
+            if inspect.iscoroutinefunction(server):
+                self.spawn(self._serve_slowly(server, message, request, remember), name=f"serve {kind.SUBJECT}")
+            else:
+                self._serve_at_once(server, message, request, remember)
 
         self.on(kind, receive)
         self._subscriptions[kind.SUBJECT][-1].serves = True
 
-    async def _answer(self, server: Server, message: Message, request: Envelope, remember: bool) -> None:
+    async def _serve_slowly(self, server: Server, message: Message, request: Envelope, remember: bool) -> None:
         try:
-            answer = await server(message, request)
+            answer = await cast("Awaitable[Message]", server(message, request))
         except RequestFailed as error:
             answer = Refusal(code=error.code, message=error.message)
         except Exception:
             log.exception("request_failed", subject=request.subject)
-            answer = Refusal(code="internal", message="Something went wrong here; the log of this service says what.")
+            answer = _FAULT
+        self._answer(request, answer, remember)
+
+    def _serve_at_once(self, server: Server, message: Message, request: Envelope, remember: bool) -> None:
+        try:
+            answer = cast("Message | None", server(message, request))
+        except RequestFailed as error:
+            answer = Refusal(code=error.code, message=error.message)
+        except Exception:
+            log.exception("request_failed", subject=request.subject)
+            answer = _FAULT
+        if answer is not None:
+            self._answer(request, answer, remember)
+
+    def _answer(self, request: Envelope, answer: Message, remember: bool) -> None:
         if not remember:
             self._served.pop(request.message_id, None)
         elif request.message_id in self._served:
@@ -319,14 +343,14 @@ class BusClient:
         future: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         frames, envelope = self._request_frames(message, turn)
         self._pending[envelope.message_id] = future
+        sending = Repeat(self.config.resend_s, lambda: self._send(frames, envelope))
         try:
             async with asyncio.timeout(wait_s):
-                while not future.done():
-                    self._send(frames, envelope)
-                    await asyncio.wait([future], timeout=self.config.resend_s)
+                await future
         except TimeoutError as error:
             raise RequestTimeout(message.subject, wait_s) from error
         finally:
+            sending.stop()
             del self._pending[envelope.message_id]
         answer = read(future.result())
         if isinstance(answer, Refusal):

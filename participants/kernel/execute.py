@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
@@ -24,6 +24,7 @@ from bus.envelope import Envelope, TurnRef, encode_payload
 from bus.messages.control import OpsProcess, Presence
 from bus.messages.ledger import ToolRecord
 from bus.messages.tool import CancelTool, ToolActivity, ToolCall, ToolResult, ToolSchema, ToolSchemaRequest
+from bus.repeat import Repeat
 from participants.kernel import results
 from participants.kernel.registry import Registry
 from participants.kernel.validate import InvalidArguments, check, decode
@@ -72,7 +73,7 @@ class _Waiting:
 
     schema: ToolSchema
     result: asyncio.Future[ToolResult]
-    running: asyncio.Event = field(default_factory=asyncio.Event)
+    sending: Repeat | None = None
 
 
 def _carried(args: dict[str, Any]) -> dict[str, Any]:
@@ -263,12 +264,11 @@ class ToolDispatcher:
         call = ToolCall(
             tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=until - loop.time(), pid=schema.pid
         )
+        waiting.sending = Repeat(self.config.resend_s, lambda: self._bus.publish(call, turn=turn))
         try:
-            while not waiting.running.is_set() and not waiting.result.done():
-                self._bus.publish(call, turn=turn)
-                await asyncio.wait([waiting.result], timeout=self.config.resend_s)
             return await waiting.result
         finally:
+            waiting.sending.stop()
             del self._waiting[record.call_id]
 
     def _cancel(self, record: ToolRecord, turn: TurnRef) -> None:
@@ -276,8 +276,8 @@ class ToolDispatcher:
 
     def _on_activity(self, activity: ToolActivity, _envelope: Envelope) -> None:
         waiting = self._waiting.get(activity.call_id)
-        if waiting is not None and activity.event == "running":
-            waiting.running.set()
+        if waiting is not None and waiting.sending is not None and activity.event == "running":
+            waiting.sending.stop()
 
     def _on_result(self, result: ToolResult, _envelope: Envelope) -> None:
         waiting = self._waiting.get(result.call_id)

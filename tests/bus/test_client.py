@@ -524,3 +524,23 @@ async def test_a_faulty_observer_harms_nobody(memory: MemoryBus) -> None:
     watcher.on(ConfigReload, heard)
     sender.publish(ConfigReload(section="x"))
     assert await heard.count(1)
+
+
+async def test_plain_function_answers_at_once_refuses_and_may_stay_silent(memory: MemoryBus) -> None:
+    one, two = await memory.client("one"), await memory.client("two")
+    answers: list[Any] = [None, RequestFailed("no", "Not today."), ValueError("a fault"), Processes(processes=[])]
+
+    def serve(_message: ProcessesRequest, _envelope: Envelope) -> Processes | None:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    two.serve(ProcessesRequest, serve)
+    with pytest.raises(RequestTimeout):
+        await one.request(ProcessesRequest(), Processes, timeout_s=0.05)
+    for code in ("no", "internal"):
+        with pytest.raises(RequestFailed) as caught:
+            await one.request(ProcessesRequest(), Processes)
+        assert caught.value.code == code
+    assert await one.request(ProcessesRequest(), Processes) == Processes(processes=[])

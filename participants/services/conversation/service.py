@@ -144,9 +144,9 @@ class ConversationService(BaseService):
         self._answer(GetTurn, self._sessions.turn)
 
     def _answer(self, kind: type[M], decide: Callable[[M, Envelope], Message]) -> None:
-        async def answer(message: M, request: Envelope) -> Message:
+        def answer(message: M, request: Envelope) -> Message | None:
             if self._closed:
-                await asyncio.get_running_loop().create_future()
+                return None  # for our successor: who asked will ask again
             try:
                 self._ensure_open()
                 decision = decide(message, request)
