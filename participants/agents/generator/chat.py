@@ -8,6 +8,7 @@ answer for the end of a line, and it refuses a whole answer for one tool call wi
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, cast
 
 import httpx
@@ -59,7 +60,20 @@ _decode = msgspec.json.Decoder(Chunk).decode
 
 
 class ChatClient(ollama.AsyncClient):
-    """The `ollama` client, with `stream_chat`."""
+    """The `ollama` client, with `stream_chat`.
+
+    Args:
+        host: The server's URL.
+        transport: One that chats use directly: a client's redirects, cookies and authentication are not for them.
+        more: As for httpx.AsyncClient.
+    """
+
+    def __init__(self, host: str, *, transport: httpx.AsyncBaseTransport | None = None, **more: Any) -> None:
+        super().__init__(host, transport=transport, **more)  # pyright: ignore[reportUnknownMemberType]  untyped there
+        self._direct = transport
+        self._http = cast("httpx.AsyncClient", self._client)  # pyright: ignore[reportUnknownMemberType]  untyped there
+        self._form = self._http.build_request("POST", "/api/chat")  # made once: it costs more than to fill it in
+        del self._form.headers["content-length"]
 
     async def stream_chat(self, request: Mapping[str, Any]) -> AsyncGenerator[Chunk]:
         """The chunks of one request; closing the generator closes the connection, and the server stops.
@@ -72,8 +86,15 @@ class ChatClient(ollama.AsyncClient):
             Unreadable: A line is no chunk.
             httpx.HTTPError: The connection broke.
         """
-        client = cast("httpx.AsyncClient", self._client)  # pyright: ignore[reportUnknownMemberType]  untyped there
-        async with client.stream("POST", "/api/chat", content=encode(request)) as response:
+        form = self._form
+        post = httpx.Request(
+            form.method, form.url, headers=form.headers, extensions=form.extensions, content=encode(request)
+        )
+        if self._direct is None:
+            response = await self._http.send(post, stream=True)
+        else:
+            response = await self._direct.handle_async_request(post)
+        async with aclosing(response):
             if response.is_error:
                 body = await response.aread()
                 raise ollama.ResponseError(body.decode("utf-8", "replace"), response.status_code)
