@@ -6,10 +6,10 @@ model server's prefix cache: system prompt, earlier turns oldest first, the ques
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from bus.envelope import encode_payload
 from bus.messages.ledger import PastTurn, Step, ToolRecord
 from participants.kernel.untrusted import framed
 
@@ -85,7 +85,11 @@ def estimate(messages: Sequence[ChatMessage], bytes_per_token: float = BYTES_PER
 
 def _text_of(message: ChatMessage) -> str:
     calls = message.get("tool_calls")
-    return message["content"] + (json.dumps(calls, ensure_ascii=False) if calls else "")
+    return message["content"] + (_json(calls) if calls else "")
+
+
+def _json(value: Any) -> str:
+    return bytes(encode_payload(value)).decode()
 
 
 def fit(
@@ -116,7 +120,7 @@ def fit(
     """
     head = [{"role": "system", "content": system}]
     tail = [{"role": "user", "content": query}, *step_messages(steps)]
-    tool_text = [{"content": json.dumps(tool, ensure_ascii=False)} for tool in tools]
+    tool_text = [{"content": _json(tool)} for tool in tools]
     used = estimate([*head, *tail, *tool_text], bytes_per_token)
     if used > limit:
         raise PromptTooLong(used, limit)
