@@ -7,7 +7,7 @@ answer for the end of a line, and it refuses a whole answer for one tool call wi
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -74,9 +74,13 @@ class ChatClient(ollama.AsyncClient):
         self._http = cast("httpx.AsyncClient", self._client)  # pyright: ignore[reportUnknownMemberType]  untyped there
         self._form = self._http.build_request("POST", "/api/chat")  # made once: it costs more than to fill it in
         del self._form.headers["content-length"]
+        self._form.headers["accept-encoding"] = "identity"
+        self._form.extensions = {"timeout": {**self._http.timeout.as_dict(), "read": None}}
 
     async def stream_chat(self, request: Mapping[str, Any]) -> AsyncGenerator[Chunk]:
         """The chunks of one request; closing the generator closes the connection, and the server stops.
+
+        How long a chunk may take is for the caller to bound.
 
         Args:
             request: The body of /api/chat, as Ollama's API describes it.
@@ -98,7 +102,8 @@ class ChatClient(ollama.AsyncClient):
             if response.is_error:
                 body = await response.aread()
                 raise ollama.ResponseError(body.decode("utf-8", "replace"), response.status_code)
-            async for line in lines(response.aiter_bytes()):
+            assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101  for the type checker
+            async for line in lines(response.stream):
                 yield read(line)
 
 
@@ -107,7 +112,7 @@ def encode(request: Mapping[str, Any]) -> bytes:
     return bytes(encode_payload(request))
 
 
-async def lines(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+async def lines(pieces: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
     """The stream's lines, cut at line feeds alone."""
     held = b""
     async for piece in pieces:

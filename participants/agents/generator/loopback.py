@@ -149,10 +149,10 @@ async def _within(
     work: Awaitable[T], limit_s: float | None, late: type[httpx.TransportError], broken: type[httpx.TransportError]
 ) -> T:
     """The work's result, within its limit, with httpx's names for what can go wrong."""
-    limit = asyncio.timeout(limit_s)
+    limit = None if limit_s is None else asyncio.timeout(limit_s)
     try:
-        async with limit:
+        async with limit or contextlib.nullcontext():
             return await work
     except OSError as error:
-        kind = late if limit.expired() else broken
+        kind = late if limit is not None and limit.expired() else broken
         raise kind(str(error)) from error

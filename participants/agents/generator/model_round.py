@@ -135,12 +135,15 @@ async def _stream(
 ) -> None:
     splitter = ThinkSplitter()
     chunks = backends.client().stream_chat(request)
+
+    def enough(chunk: Chunk) -> bool:
+        _take(chunk, splitter, told, into)
+        if chunk.done or len(into.text) > config.max_answer_chars:
+            into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
+        return bool(into.done_reason)
+
     try:
-        async for chunk in _bounded(chunks, config):
-            _take(chunk, splitter, told, into)
-            if chunk.done or len(into.text) > config.max_answer_chars:
-                into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
-                break
+        await _listen(chunks, config, enough)
         if into.done_reason:
             await _read_to_end(chunks)
     except (httpx.HTTPError, OSError) as error:
@@ -161,23 +164,22 @@ async def _read_to_end(chunks: AsyncIterator[Chunk]) -> None:
             await anext(chunks)
 
 
-async def _bounded(chunks: AsyncIterator[Chunk], config: GeneratorConfig) -> AsyncIterator[Chunk]:
-    """The chunks, each within its bound: the first may need the model to load.
+async def _listen(chunks: AsyncIterator[Chunk], config: GeneratorConfig, enough: Callable[[Chunk], bool]) -> None:
+    """Hand on the chunks until there are enough, each within its bound: the first may need the model to load.
 
     Raises:
         RoundFailed: Nothing came for too long.
     """
-    wait_s = config.first_chunk_s
-    while True:
-        try:
-            async with asyncio.timeout(wait_s):
-                chunk = await anext(chunks)
-        except StopAsyncIteration:
-            return
-        except TimeoutError as error:
-            raise RoundFailed("model_stalled", f"The model server said nothing for {wait_s:g} s.") from error
-        yield chunk
-        wait_s = config.stall_s
+    now, wait_s = asyncio.get_running_loop().time, config.first_chunk_s
+    try:
+        async with asyncio.timeout(wait_s) as limit:
+            async for chunk in chunks:
+                wait_s = config.stall_s
+                limit.reschedule(now() + wait_s)
+                if enough(chunk):
+                    return
+    except TimeoutError as error:
+        raise RoundFailed("model_stalled", f"The model server said nothing for {wait_s:g} s.") from error
 
 
 def _take(chunk: Chunk, splitter: ThinkSplitter, told: Callable[[Piece], None], into: Round) -> None:
