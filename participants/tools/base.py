@@ -12,15 +12,17 @@ import os
 from collections import OrderedDict
 from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import structlog
 from msgspec import Meta, Struct
 
 from bus.config import Section
-from bus.envelope import Envelope
-from bus.errors import Local2Error
+from bus.envelope import NO_TURN, Envelope, TurnRef
+from bus.errors import EnvelopeError, Local2Error, RequestFailed, RequestTimeout
+from bus.messages.base import Message
 from bus.messages.control import ToolTransition
 from bus.messages.tool import (
     CancelTool,
@@ -36,6 +38,8 @@ from participants.participant import Participant
 from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
+M = TypeVar("M", bound=Message)
+_turn: ContextVar[TurnRef] = ContextVar("turn", default=NO_TURN)
 _REMEMBERED_CALLS = 256
 _QUICK_S = 0.01
 _LONGEST_RESULT = 1_000_000
@@ -111,6 +115,31 @@ class BaseTool(Participant):
             ToolFailed: With words for the model.
         """
         raise NotImplementedError
+
+    @property
+    def turn(self) -> TurnRef:
+        """Who asks, and in which conversation, while `run_call` runs: from the call's envelope, never its arguments."""
+        return _turn.get()
+
+    async def ask(self, message: Message, expect: type[M], *, who: str, timeout_s: float | None = None) -> M:
+        """Ask a service for the user whose call this is.
+
+        Args:
+            message: The request.
+            expect: The answer's class.
+            who: What the model is told that does not answer, such as "The memory".
+            timeout_s: Seconds; None for bus.yaml's.
+
+        Raises:
+            ToolFailed: It is away, refused, or answered something else.
+        """
+        try:
+            return await self.bus.request(message, expect, turn=self.turn, timeout_s=timeout_s)
+        except RequestFailed as error:
+            raise ToolFailed(error.message) from error
+        except (RequestTimeout, EnvelopeError) as error:
+            log.warning("service_silent", subject=message.subject, reason=str(error))
+            raise ToolFailed(f"{who} does not answer now. Go on without it, and tell the user.") from error
 
     # ------------------------------------------------------------------ life
 
@@ -216,6 +245,7 @@ class BaseTool(Participant):
     async def _run(self, call: ToolCall, envelope: Envelope, machine: Machine) -> ToolResult:
         """The time that it waits for a free place counts, too: after it nobody waits for the answer."""
         limit = asyncio.timeout(call.timeout_s)
+        _turn.set(envelope.turn)  # this task's alone
         try:
             async with limit, self._slots:
                 machine.do(Action.RUN)

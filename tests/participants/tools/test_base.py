@@ -10,10 +10,13 @@ from typing import Any, ClassVar
 
 import pytest
 
+from bus import subjects
 from bus.client import BusClient
 from bus.config import SystemConfig
-from bus.envelope import Envelope, TurnRef
-from bus.messages.control import ConfigReload, Heartbeat, Presence, ToolTransition
+from bus.envelope import NO_TURN, Envelope, TurnRef
+from bus.errors import RequestFailed
+from bus.messages import Message
+from bus.messages.control import ConfigReload, Done, Heartbeat, Presence, ToolTransition
 from bus.messages.tool import (
     CancelTool,
     Policies,
@@ -34,6 +37,21 @@ CONFIG = ToolConfig(
     parameters={"type": "object"},
     policies=Policies(concurrency=2),
 )
+TURN = TurnRef("s", "u", "q")
+
+
+class Question(Message, frozen=True):
+    """Asks a service that a test makes up."""
+
+    SUBJECT = "oracle.ask"
+
+
+class Answer(Message, frozen=True):
+    """Its answer."""
+
+    SUBJECT = subjects.INBOX
+
+    text: str
 
 
 class ProbeTool(BaseTool):
@@ -87,6 +105,14 @@ class ProbeTool(BaseTool):
     async def do_where(self, _args: dict[str, Any]) -> str:
         return threading.current_thread().name
 
+    async def do_whoami(self, args: dict[str, Any]) -> str:
+        if args.get("meet"):
+            await self.go.wait()
+        return "/".join(self.turn)
+
+    async def do_ask(self, _args: dict[str, Any]) -> str:
+        return (await self.ask(Question(), Answer, who="The oracle", timeout_s=0.05)).text
+
     async def do_long(self, _args: dict[str, Any]) -> str:
         return "x" * 20_000_000
 
@@ -109,9 +135,9 @@ class Scene:
         self.turns.append(envelope.turn)
         self.results(result, envelope)
 
-    def call(self, call_id: str, timeout_s: float = 10.0, pid: int = 0, **args: Any) -> None:
+    def call(self, call_id: str, timeout_s: float = 10.0, pid: int = 0, turn: TurnRef = TURN, **args: Any) -> None:
         call = ToolCall(tool="probe", call_id=call_id, args=args, timeout_s=timeout_s, pid=pid)
-        self.caller.publish(call, turn=TurnRef("s", "u", "q"))
+        self.caller.publish(call, turn=turn)
 
     def cancel(self, call_id: str) -> None:
         self.caller.publish(CancelTool(tool="probe", call_id=call_id))
@@ -402,3 +428,50 @@ async def test_a_coroutine_runs_in_a_thread_where_the_policies_say_so(
     await scene.schemas.first(lambda m: m.policies.offloaded is offloaded)
     scene.call("1", do="where")
     assert (await scene.result("1")).result.startswith(thread)
+
+
+async def test_calls_side_by_side_know_each_its_own_user(scene: Scene) -> None:
+    scene.call("1", turn=TurnRef("s1", "ann", "q1"), do="whoami", meet=True)
+    await scene.running("1")
+    scene.call("2", turn=TurnRef("s2", "bob", "q2"), do="whoami", user_id="ann")
+    assert (await scene.result("2")).result == "s2/bob/q2"
+    scene.tool.go.set()
+    assert (await scene.result("1")).result == "s1/ann/q1"
+    assert scene.tool.turn == NO_TURN
+
+
+async def test_a_service_is_asked_for_the_user_whose_call_it_is(scene: Scene) -> None:
+    async def answer(_question: Question, request: Envelope) -> Answer:
+        return Answer(text=f"hello {request.user_id}")
+
+    scene.caller.serve(Question, answer)
+    scene.call("1", do="ask")
+    assert (await scene.result("1")).result == "hello u"
+
+
+async def refuse(_question: Question, _request: Envelope) -> Message:
+    raise RequestFailed("full", "The oracle is full: come again tomorrow.")
+
+
+async def misunderstand(_question: Question, _request: Envelope) -> Message:
+    return Done()
+
+
+async def sleep(_question: Question, _request: Envelope) -> Message:
+    await asyncio.Event().wait()
+    raise AssertionError("unreachable: nobody wakes it")
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (refuse, "The oracle is full: come again tomorrow."),
+        (misunderstand, "The oracle does not answer now. Go on without it, and tell the user."),
+        (sleep, "The oracle does not answer now. Go on without it, and tell the user."),
+    ],
+)
+async def test_a_service_that_gives_no_answer_fails_the_call_with_words(scene: Scene, server: Any, words: str) -> None:
+    scene.caller.serve(Question, server)
+    scene.call("1", do="ask")
+    result = await scene.result("1")
+    assert (result.outcome, result.result) == ("failed", words)
