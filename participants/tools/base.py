@@ -101,7 +101,8 @@ class BaseTool(Participant):
 
     KIND: ClassVar[str] = "tool"
     Config: ClassVar[type[Section]] = ToolConfig
-    config: ToolConfig
+    config: Any
+    """A ToolConfig; a subclass says which."""
 
     def run_call(self, args: dict[str, Any]) -> str | Found | Awaitable[str | Found]:
         """Do it. `args` fit the schema.

@@ -83,7 +83,7 @@ def test_a_name_that_may_be_several_is_asked_back() -> None:
 
 
 def test_a_country_with_several_times_is_asked_back() -> None:
-    with pytest.raises(ToolFailed, match="can be Australia/Lord_Howe, .*: call again"):
+    with pytest.raises(ToolFailed, match=r"can be Australia/Lord_Howe, .*: call again"):
         zone_named("Australia")
 
 
