@@ -58,7 +58,7 @@ def build(parts: Parts) -> Web:
     """The ASGI application. No API pages: their scripts come from elsewhere."""
     api = FastAPI(title="LoCAL2", version=parts.version, docs_url=None, redoc_url=None, openapi_url=None)
     replies.install(api)
-    chat = ChatEndpoint(parts.hub, Commands(parts.bus, parts.hub))
+    chat = ChatEndpoint(parts.hub, Commands(parts.bus, parts.hub, parts.directory))
     observers = BusEndpoint(parts.bus, parts.config)
     writing = asyncio.Lock()
     api.router.routes += [

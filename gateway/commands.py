@@ -16,6 +16,7 @@ from bus.messages.control import Done
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from gateway import wire
 from gateway.auth import InvalidUser, principal
+from gateway.directory import Directory
 from gateway.frames import Refused
 from gateway.hub import Hub
 from gateway.socket import Socket
@@ -34,10 +35,11 @@ class Commands:
     Args:
         bus: For asking the ledger.
         hub: Who watches what.
+        directory: Which personas there are.
     """
 
-    def __init__(self, bus: BusClient, hub: Hub) -> None:
-        self._bus, self._hub = bus, hub
+    def __init__(self, bus: BusClient, hub: Hub, directory: Directory) -> None:
+        self._bus, self._hub, self._directory = bus, hub, directory
 
     def run(self, socket: Socket, frame: wire.ClientFrame, url_session: str) -> None:
         """Begin what a frame asks for; it does not wait for any answer.
@@ -89,6 +91,8 @@ class Commands:
                 socket.user = principal(query.user_id)
             except InvalidUser as error:
                 raise Refused("bad_user", str(error), query_id, session_id) from error
+        if query.persona and (fault := self._directory.persona_fault(query.persona)):
+            raise Refused("unknown_persona", fault, query_id, session_id)
         turn = TurnRef(session_id, socket.user, query_id)
         self._begin(socket, self._submit(socket, turn, query), "submit")
 

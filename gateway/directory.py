@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from dataclasses import dataclass, replace
@@ -9,7 +10,9 @@ from typing import Any
 
 from bus.client import BusClient
 from bus.envelope import Envelope
+from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
 from bus.messages.control import OpsProcess, Presence, PresenceRequest
+from bus.messages.persona import NO_PERSONA, GetPersonas, Personas, folded
 from bus.messages.tool import ToolSchema, ToolSchemaRequest
 
 ESSENTIAL = ("conversation", "generator")
@@ -44,6 +47,7 @@ class Directory:
         self._bus, self._instance = bus, instance
         self._known: dict[str, Known] = {}
         self._tools: dict[str, str] = {}
+        self._personas: Personas | None = None
         self._since = time.monotonic()
 
     def listen(self) -> None:
@@ -51,11 +55,13 @@ class Directory:
         self._bus.on(Presence, self.heard)
         self._bus.on(OpsProcess, self.told)
         self._bus.on(ToolSchema, self._on_schema)
+        self._bus.on(Personas, self._on_personas)
 
     def ask(self) -> None:
         """Everybody, say who you are: called whenever the bus is (again) there."""
         self._bus.publish(PresenceRequest())
         self._bus.publish(ToolSchemaRequest())
+        self._bus.spawn(self._ask_for_personas(), name="ask for personas")
 
     def heard(self, message: Presence, envelope: Envelope) -> None:
         """A participant says its state."""
@@ -82,6 +88,20 @@ class Directory:
     def tool_of(self, name: str) -> str | None:
         """The tool that this program serves, if it is one."""
         return self._tools.get(name)
+
+    def _on_personas(self, message: Personas, _envelope: Envelope) -> None:
+        self._personas = message
+
+    async def _ask_for_personas(self) -> None:
+        with contextlib.suppress(RequestTimeout, RequestFailed, EnvelopeError):
+            self._personas = await self._bus.request(GetPersonas(), Personas)
+
+    def persona_fault(self, name: str) -> str:
+        """Why a question cannot be answered in this persona; empty where it can, or where nobody knows yet."""
+        known = self._personas
+        if known is None or folded(name) in NO_PERSONA or known.named(name) is not None:
+            return ""
+        return f"There is no persona {name[:80]!r}. There are: {known.names}, or default for none."
 
     def participants(self) -> list[Known]:
         """All that were heard, by name; whoever's process is gone is `died`."""

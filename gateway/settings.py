@@ -36,6 +36,7 @@ SECTIONS = {
     "web_search": "participants.tools.web_search.tool:WebSearchConfig",
     "web_fetch": "participants.tools.web_fetch.tool:WebFetchConfig",
     "semantic_scholar": "participants.tools.semantic_scholar.tool:SemanticScholarConfig",
+    "personas": "participants.tools.personas:PersonasConfig",
     "location": "participants.tools.location.tool:LocationConfig",
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""

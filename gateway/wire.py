@@ -35,7 +35,7 @@ class Query(Struct, frozen=True, tag="query"):
     ] = None
     attachments: Annotated[list[dict[str, Any]], about("Refused with words until the library can read them.")] = []
     query_id: Annotated[str | None, about("The client's own id of this turn: the same id twice is one turn.")] = None
-    persona: Annotated[str | None, about("A persona's name, for this session from here on.")] = None
+    persona: Annotated[str | None, about("A persona's name, for this session from here on; `default` for none.")] = None
     model: Annotated[str | None, about("A role (`default`, `quality`) or a model's name, for this turn.")] = None
 
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from bus.messages import approval, control, generation, ledger, query, tool
+from bus.messages import approval, control, generation, ledger, persona, query, tool
 from bus.messages.base import Message, message_types, read
 
-__all__ = ["Message", "approval", "control", "generation", "ledger", "message_types", "query", "read", "tool"]
+__all__ = [
+    "Message",
+    "approval",
+    "control",
+    "generation",
+    "ledger",
+    "message_types",
+    "persona",
+    "query",
+    "read",
+    "tool",
+]

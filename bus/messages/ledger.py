@@ -175,6 +175,7 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     updated_at: Annotated[str, about("ISO 8601.")]
     turns: Annotated[int, about("How many turns.")]
     running: Annotated[bool, about("Whether a turn is open.")]
+    persona: Annotated[str, about("The persona that answers its next question; empty for none.")] = ""
 
 
 class TurnInfo(Struct, frozen=True, kw_only=True):
@@ -262,6 +263,18 @@ class RenameSession(Message, frozen=True):
     SUBJECT = "conversation.rename"
 
     title: Annotated[str, about("The new title.", min_length=1, max_length=200)]
+
+
+class SetPersona(Message, frozen=True):
+    """Have a session answered in a persona (envelope: session_id, user_id). Answered by `Done`.
+
+    It holds from the next question on. Questions that wait follow, unless they named another one; the one that is
+    being answered (envelope: query_id) stays as it is.
+    """
+
+    SUBJECT = "conversation.persona"
+
+    persona: Annotated[str, about("Its name; `default`, `none` or empty for none.")]
 
 
 class DeleteSession(Message, frozen=True):

@@ -18,7 +18,7 @@ class SubmitTurn(Message, frozen=True):
 
     query: Annotated[str, about("The question, as typed.")]
     model: Annotated[str, about("A role or a model's name; empty for the default role.")] = ""
-    persona: Annotated[str, about("A persona's name, from this turn on; empty to leave it.")] = ""
+    persona: Annotated[str, about("A persona's name, from this turn on; `default` for none, empty to leave it.")] = ""
     after: Annotated[
         str | None, about("The turn that this one follows, on a branch of its own; empty: none. Null: the last shown.")
     ] = None

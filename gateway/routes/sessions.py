@@ -43,6 +43,7 @@ class SessionView(_View):
     updated_at: str
     turns: int
     running: bool
+    persona: str
 
 
 class SessionList(_View):

@@ -1,4 +1,4 @@
-"""`/health`, `/api/participants` and `/api/models`: what runs, and who answers."""
+"""`/health`, `/api/participants`, `/api/models` and `/api/personas`: what runs, and who answers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from bus.client import BusClient
 from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
 from bus.messages.control import Processes, ProcessesRequest
 from bus.messages.generation import GeneratorStatus, GetStatus
+from bus.messages.persona import GetPersonas, Personas
 from gateway.directory import Directory
 
 _OPS_WAIT_S = 1.5
@@ -61,6 +62,19 @@ class Participants(BaseModel):
     """`ops`, or `presence` where ops does not answer and only announcements are known."""
 
 
+class PersonaView(BaseModel):
+    """One persona."""
+
+    name: str
+    description: str
+
+
+class PersonaList(BaseModel):
+    """The personas that a conversation can take on."""
+
+    personas: list[PersonaView]
+
+
 class Models(BaseModel):
     """What answers."""
 
@@ -92,6 +106,11 @@ def router(bus: BusClient, directory: Directory, version: str) -> APIRouter:
         answer = await bus.request(GetStatus(), GeneratorStatus, timeout_s=_GENERATOR_WAIT_S)
         fields = msgspec.to_builtins(answer)
         return Models(**{name: fields[name] for name in Models.model_fields})
+
+    @routes.get("/api/personas")
+    async def personas() -> PersonaList:
+        answer = await bus.request(GetPersonas(), Personas, timeout_s=_OPS_WAIT_S)
+        return PersonaList.model_validate(answer, from_attributes=True)
 
     return routes
 

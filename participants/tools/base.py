@@ -184,7 +184,7 @@ class BaseTool(Participant):
                 tool=config.tool,
                 name=self.CONFIG_NAME,
                 description=config.description,
-                parameters=config.parameters,
+                parameters=self.parameters_of(config),
                 policies=config.policies,
                 commands=config.commands,
                 critique_rubric_name=config.critique_rubric_name,
@@ -193,6 +193,10 @@ class BaseTool(Participant):
                 pid=os.getpid(),
             )
         )
+
+    def parameters_of(self, config: Any) -> dict[str, Any]:
+        """Called for each announcement: a tool whose choices stand elsewhere in its yaml puts them in here."""
+        return config.parameters
 
     async def drain(self) -> None:
         """Withdraw, and finish what runs; a call that was under way to us meanwhile is still taken."""

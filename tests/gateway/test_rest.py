@@ -17,6 +17,7 @@ from bus.messages.ledger import (
     ToolRecord,
     TurnEnd,
 )
+from bus.messages.persona import GetPersonas, PersonaInfo, Personas
 from bus.messages.tool import ToolSchema
 
 
@@ -78,6 +79,7 @@ async def test_a_session_with_its_turns(stage):
         "updated_at": turn["created_at"],
         "turns": 1,
         "running": False,
+        "persona": "",
     }
     assert turn == {
         "query_id": "q1",
@@ -179,6 +181,16 @@ async def test_a_silent_ledger_is_said(stage):
 async def test_models(stage):
     body = (await stage.http("GET", "/api/models")).json()
     assert (body["backend"]["kind"], body["tools"], body["roles"]) == ("ollama", ["get_datetime"], [])
+
+
+async def test_personas(stage):
+    async def known(_message, _request):
+        return Personas(personas=[PersonaInfo(name="pirate", description="At sea", seed="Arr.")])
+
+    assert (await stage.http("GET", "/api/personas")).json()["error"]["code"] == "personas_unavailable"
+    (await stage.other("personas")).serve(GetPersonas, known)
+    body = (await stage.http("GET", "/api/personas")).json()
+    assert body == {"personas": [{"name": "pirate", "description": "At sea"}]}
 
 
 async def test_participants_as_ops_knows_them(stage):

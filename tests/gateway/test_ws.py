@@ -14,6 +14,7 @@ from bus.errors import RequestFailed
 from bus.messages.control import AgentTransition
 from bus.messages.generation import ResponseGeneration
 from bus.messages.ledger import GetTurn, SessionChanged, TurnEnd
+from bus.messages.persona import PersonaInfo, Personas
 from bus.messages.query import CancelTurn, SubmitTurn, TurnQueued
 from bus.messages.tool import ToolActivity
 
@@ -502,6 +503,36 @@ async def test_too_many_requests_are_refused_with_words(stage):
     stage.ledger.answers.set()
     assert (error["code"], error["query_id"]) == ("too_many_requests", "q2")
     assert kinds(await client.take(2)) == ["accepted", "accepted"]
+
+
+@pytest.mark.parametrize("name", ["butler", "pirat", "pirate\nx", "x" * 300])
+async def test_an_unknown_persona_is_refused_with_the_real_ones(stage, name):
+    client = await knowing_pirates(stage)
+    await client.send({"query": "x", "query_id": "q1", "persona": name})
+    error = await client.next()
+    assert (error["type"], error["code"], error["query_id"]) == ("error", "unknown_persona", "q1")
+    assert error["message"].endswith("There are: pirate, or default for none.")
+
+
+@pytest.mark.parametrize("name", ["pirate", "Pirate", "default", "none", "", None])
+async def test_a_known_persona_reaches_the_ledger(stage, name):
+    client = await knowing_pirates(stage)
+    await client.send({"query": "x", "persona": name})
+    message, _turn = await stage.ledger.was_asked(SubmitTurn)
+    assert message.persona == (name or "")
+
+
+async def test_a_persona_passes_while_nobody_knows_which_there_are(stage):
+    await (await stage.connect()).send({"query": "x", "persona": "butler"})
+    assert (await stage.ledger.was_asked(SubmitTurn))[0].persona == "butler"
+
+
+async def knowing_pirates(stage):
+    personas = await stage.other("personas")
+    personas.publish(Personas(personas=[PersonaInfo(name="pirate", description="At sea", seed="Arr.")]))
+    client = await stage.connect()
+    await client.pong()
+    return client
 
 
 async def test_the_number_of_sockets_is_bounded(stage):

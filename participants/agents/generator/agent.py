@@ -21,6 +21,7 @@ from participants.agents.generator import prompts
 from participants.agents.generator.backend import Backends
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.model_round import options
+from participants.agents.generator.personas import PersonaBook
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.transitions import TRANSITIONS
 from participants.agents.generator.turn import TurnRun
@@ -76,6 +77,8 @@ class GeneratorAgent(BaseAgent):
         self.bus.on(TurnGranted, self._on_granted, key=self.bus.boot)
         self._approvals = Approvals(self.bus)
         self._approvals.listen()
+        self._personas = PersonaBook(self.bus)
+        self._personas.listen()
         self.bus.on(QueryReceived, self._on_query)
         self.bus.on(CancelGeneration, self._on_cancel)
         self.bus.serve(GetSnapshot, self._snapshot)
@@ -147,11 +150,14 @@ class GeneratorAgent(BaseAgent):
         if claim is None:
             return
         machine = self.machine(TRANSITIONS, State.IDLE, turn)
+        persona, note = await self._personas.find(claim.persona)
         machine.do(Action.RECEIVE)
         run = TurnRun(
             self.bus,
             turn,
             claim,
+            persona=persona,
+            note=note,
             config=self.config,
             backends=self._backends,
             tools=self._tools,

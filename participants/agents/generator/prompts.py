@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from bus.envelope import encode_payload
 from bus.messages.ledger import PastTurn, Step, ToolRecord
+from bus.messages.persona import PersonaInfo
 from participants.kernel.untrusted import framed
 
 ChatMessage = dict[str, Any]
@@ -47,6 +48,14 @@ class PromptTooLong(Exception):
     def __init__(self, tokens: int, limit: int) -> None:
         super().__init__(f"{tokens} tokens do not fit into {limit}")
         self.tokens, self.limit = tokens, limit
+
+
+def system(text: str, persona: PersonaInfo | None) -> str:
+    """The prompt's head. It changes with the persona alone, so that the server's prefix cache keeps it."""
+    if persona is None:
+        return text
+    chosen = f'The user has chosen the persona "{persona.name}" for this conversation. Answer as it says:'
+    return f"{text}\n\n{chosen}\n{persona.seed}"
 
 
 def call_message(step: Step) -> ChatMessage:

@@ -19,6 +19,7 @@ from bus.errors import RequestFailed, RequestTimeout
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, ResponseGeneration, Thinking, Token
 from bus.messages.ledger import FinishTurn, ReleaseTurn, ToolRecord, TurnClaimed, TurnEnd
+from bus.messages.persona import PersonaInfo
 from participants.agents.generator import prompts
 from participants.agents.generator.backend import Backends, NoModel
 from participants.agents.generator.config import GeneratorConfig
@@ -54,6 +55,8 @@ class TurnRun:
         bus: The generator's client.
         turn: Which turn.
         claim: What the ledger gave.
+        persona: Who answers; None for no persona.
+        note: What to tell the user while it is answered; may be empty.
         config: generator.yaml.
         backends: The model server.
         tools: The dispatcher.
@@ -68,6 +71,8 @@ class TurnRun:
         turn: TurnRef,
         claim: TurnClaimed,
         *,
+        persona: PersonaInfo | None,
+        note: str,
         config: GeneratorConfig,
         backends: Backends,
         tools: ToolDispatcher,
@@ -76,6 +81,8 @@ class TurnRun:
         machine: StateMachine[State, Action],
     ) -> None:
         self.turn, self.claim, self.machine = turn, claim, machine
+        self._note = note
+        self._system = prompts.system(config.system_prompt, persona)
         self._bus, self._config, self._backends, self._tools, self._tokens = bus, config, backends, tools, tokens
         self._journal = TurnJournal(bus, turn, claim.fence, claim.steps, self.stop)
         self._rounds = ToolRounds(
@@ -279,7 +286,7 @@ class TurnRun:
         prompt = self._prompt(model, tools)
         self._left_out = prompt.left_out
         if self.machine.can(Action.GENERATE):
-            self.machine.do(Action.GENERATE)
+            self.machine.do(Action.GENERATE, self._note)
         await play(
             self._backends,
             self._config,
@@ -296,7 +303,7 @@ class TurnRun:
     def _prompt(self, model: str, tools: list[dict[str, Any]]) -> prompts.Prompt:
         try:
             return prompts.fit(
-                system=self._config.system_prompt,
+                system=self._system,
                 history=self.claim.history,
                 query=self.claim.query,
                 steps=self._journal.steps,

@@ -57,7 +57,7 @@ class Asking:
     ) -> tuple[OpenTurn, SavedSession]:
         now = wire.now_utc()
         before = session or SavedSession(ref.session_id, ref.user_id, "", "", "", now, now)
-        persona = message.persona or before.persona
+        persona = checks.persona(message.persona) if message.persona.strip() else before.persona
         turn = OpenTurn(
             seq=ledger.NEWEST,
             ref=ref,

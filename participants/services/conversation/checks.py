@@ -7,6 +7,7 @@ from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
 from bus.messages.approval import OpenApproval
 from bus.messages.ledger import ClaimTurn, TurnEnd
+from bus.messages.persona import NO_PERSONA
 from bus.messages.query import SubmitTurn
 from participants.services.conversation.config import ConversationConfig
 from participants.services.conversation.texts import one_line
@@ -87,8 +88,9 @@ def question(message: SubmitTurn, rules: ConversationConfig) -> None:
             f"The question has {len(message.query)} characters, {rules.query_chars} are allowed: "
             f"shorten it, or add the text to the library and ask about it.",
         )
-    if max(len(message.model), len(message.persona)) > _NAME_CHARS:
-        raise RequestFailed("bad_request", f"model and persona are names of at most {_NAME_CHARS} characters.")
+    if len(message.model) > _NAME_CHARS:
+        raise RequestFailed("bad_request", f"model is a name of at most {_NAME_CHARS} characters.")
+    persona(message.persona)
     if message.attachments and len(wire.encode_payload(message.attachments)) > _ATTACHMENTS_BYTES:
         raise RequestFailed("bad_request", "attachments holds references to stored files, not the files.")
 
@@ -136,6 +138,18 @@ def approval(message: OpenApproval) -> None:
         raise RequestFailed("bad_request", f"approval_id must have 1 to {_APPROVAL_ID_CHARS} characters.")
     if len(wire.encode_payload(message)) > _APPROVAL_BYTES:
         raise RequestFailed("bad_request", "The arguments are too long for somebody to read and approve them.")
+
+
+def persona(text: str) -> str:
+    """A persona's name as it is stored: empty where none is wanted. Whether there is one, others know.
+
+    Raises:
+        RequestFailed: `bad_request`.
+    """
+    name = text.strip()
+    if len(name) > _NAME_CHARS or not name.isprintable():
+        raise RequestFailed("bad_request", f"A persona's name has at most {_NAME_CHARS} printable characters.")
+    return "" if name.casefold() in NO_PERSONA else name
 
 
 def title(text: str) -> str:

@@ -36,6 +36,7 @@ from bus.messages.ledger import (
     ReleaseTurn,
     RenameSession,
     SearchTurns,
+    SetPersona,
     ShowBranch,
 )
 from bus.messages.query import CancelTurn, SubmitTurn
@@ -138,6 +139,7 @@ class ConversationService(BaseService):
         self._answer(ListSessions, self._sessions.list_)
         self._answer(SearchTurns, self._sessions.search)
         self._answer(RenameSession, self._sessions.rename)
+        self._answer(SetPersona, self._sessions.set_persona)
         self._answer(ShowBranch, self._sessions.show)
         self._answer(DeleteTurn, self._sessions.delete_turn)
         self._answer(DeleteSession, self._sessions.delete)

@@ -21,6 +21,7 @@ from bus.messages.ledger import (
     SearchTurns,
     Session,
     Sessions,
+    SetPersona,
     ShowBranch,
     Turn,
     TurnInfo,
@@ -88,6 +89,23 @@ class SessionRequests:
             self._store.show(ref.session_id, head)
             self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "updated")
         return self._session(replace(session, head=head))
+
+    def set_persona(self, message: SetPersona, request: Envelope) -> Done:
+        """Change a session's persona; who waits for an answer without having named another one follows."""
+        session = self._own_session(request, request.session_id)
+        persona = checks.persona(message.persona)
+        if persona == session.persona:
+            return Done()
+        followers = [
+            turn
+            for turn in self._keeper.of_session(session.session_id)
+            if turn.attempt == 0 and turn.ref.query_id != request.query_id and turn.persona == session.persona
+        ]
+        self._store.set_persona(session.session_id, persona, [turn.ref.query_id for turn in followers])
+        for turn in followers:
+            self._keeper.put(replace(turn, persona=persona))
+        self._keeper.changed(TurnRef(session.session_id, session.user_id), "updated")
+        return Done()
 
     def delete(self, _message: DeleteSession, request: Envelope) -> Done:
         """Stop what runs, and delete all; what comes in late finds nothing, and makes nothing."""

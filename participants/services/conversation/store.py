@@ -7,7 +7,7 @@ The only writer of conversations.db. No decisions here: ledger.py makes them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,13 @@ class Store(Database):
         """Save a title."""
         with self.write() as db:
             db.execute("UPDATE sessions SET title = ? WHERE session_id = ?", (title, session_id))
+
+    def set_persona(self, session_id: str, persona: str, followers: Iterable[str]) -> None:
+        """Save a session's persona, and that of its turns that follow."""
+        with self.write() as db:
+            db.execute("UPDATE sessions SET persona = ? WHERE session_id = ?", (persona, session_id))
+            rows = [(persona, query_id) for query_id in followers]
+            db.executemany("UPDATE turns SET persona = ? WHERE query_id = ?", rows)
 
     def delete(self, session_id: str) -> None:
         """Delete a session with all that belongs to it."""

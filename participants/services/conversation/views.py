@@ -24,6 +24,7 @@ def info(session: SavedSession, turns: int, running: bool) -> SessionInfo:
         updated_at=session.updated_at,
         turns=turns,
         running=running,
+        persona=session.persona,
     )
 
 

@@ -18,7 +18,7 @@ export interface Query {
   attachments?: Record<string, unknown>[];
   /** The client's own id of this turn: the same id twice is one turn. */
   query_id?: string | null;
-  /** A persona's name, for this session from here on. */
+  /** A persona's name, for this session from here on; `default` for none. */
   persona?: string | null;
   /** A role (`default`, `quality`) or a model's name, for this turn. */
   model?: string | null;

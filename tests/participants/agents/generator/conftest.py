@@ -60,6 +60,7 @@ class Ledger:
         self.full = 0
         self.model = ""
         self.claims: list[str] = []
+        self.persona = ""
         self.journalled = asyncio.Event()
         self.let_go = asyncio.Event()
         self.approvals: dict[str, ApprovalInfo] = {}
@@ -88,7 +89,7 @@ class Ledger:
             query=self.queries[query_id],
             created_at="2026-01-01T00:00:00Z",
             model=self.model,
-            persona="",
+            persona=self.persona,
             history=self.history,
             steps=list(self.steps),
         )
