@@ -37,6 +37,9 @@ SECTIONS = {
     "web_fetch": "participants.tools.web_fetch.tool:WebFetchConfig",
     "semantic_scholar": "participants.tools.semantic_scholar.tool:SemanticScholarConfig",
     "personas": "participants.tools.personas:PersonasConfig",
+    "remember_this": "participants.tools.base:ToolConfig",
+    "search_memory": "participants.tools.search_memory:SearchMemoryConfig",
+    "documents": "participants.tools.documents:DocumentsConfig",
     "location": "participants.tools.location.tool:LocationConfig",
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""

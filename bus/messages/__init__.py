@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bus.messages import approval, control, generation, ledger, persona, query, tool
+from bus.messages import approval, control, generation, ledger, library, memory, persona, query, tool
 from bus.messages.base import Message, message_types, read
 
 __all__ = [
@@ -11,6 +11,8 @@ __all__ = [
     "control",
     "generation",
     "ledger",
+    "library",
+    "memory",
     "message_types",
     "persona",
     "query",

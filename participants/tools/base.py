@@ -132,8 +132,10 @@ class BaseTool(Participant):
             timeout_s: Seconds; None for bus.yaml's.
 
         Raises:
-            ToolFailed: It is away, refused, or answered something else.
+            ToolFailed: The call names no user; or the service is away, refused, or answered something else.
         """
+        if not self.turn.user_id:
+            raise ToolFailed("This call belongs to no user, so nobody may be asked for it.")
         try:
             return await self.bus.request(message, expect, turn=self.turn, timeout_s=timeout_s)
         except RequestFailed as error:

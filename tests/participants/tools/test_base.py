@@ -449,6 +449,12 @@ async def test_a_service_is_asked_for_the_user_whose_call_it_is(scene: Scene) ->
     assert (await scene.result("1")).result == "hello u"
 
 
+async def test_no_service_is_asked_for_nobody(scene: Scene) -> None:
+    scene.caller.serve(Question, sleep)
+    scene.call("1", turn=TurnRef("s", "", "q"), do="ask", user_id="ann")
+    assert (await scene.result("1")).result == "This call belongs to no user, so nobody may be asked for it."
+
+
 async def refuse(_question: Question, _request: Envelope) -> Message:
     raise RequestFailed("full", "The oracle is full: come again tomorrow.")
 

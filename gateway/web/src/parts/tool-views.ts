@@ -48,7 +48,7 @@ defineTool("get_location", MapPin, "Location");
 defineTool("web_search", Globe, "Web search", "query");
 defineTool("web_fetch", FileText, "Read page", "url");
 defineTool("search_memory", Brain, "Search memory", "query");
-defineTool("remember_this", Brain, "Remember", "text");
+defineTool("remember_this", Brain, "Remember", "fact");
 defineTool("search_papers", GraduationCap, "Search papers", "query");
 defineTool("search_library", Search, "Search library", "query");
 defineTool("consult_librarian", Library, "Ask the librarian", "question");
