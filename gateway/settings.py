@@ -40,6 +40,7 @@ SECTIONS = {
     "remember_this": "participants.tools.base:ToolConfig",
     "search_memory": "participants.tools.search_memory:SearchMemoryConfig",
     "documents": "participants.tools.documents:DocumentsConfig",
+    "librarian": "participants.tools.librarian.tool:LibrarianConfig",
     "location": "participants.tools.location.tool:LocationConfig",
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""

@@ -1,0 +1,1 @@
+"""consult_librarian: searches the library several times for a question, and sums up what it finds."""
