@@ -113,6 +113,14 @@ class CommandInfo(Struct, frozen=True, kw_only=True):
     tool: Annotated[str, about("The tool that it calls; empty for the kernel's own.")] = ""
 
 
+class RefusedTool(Struct, frozen=True, kw_only=True):
+    """A tool that was announced and that the model is not told of."""
+
+    tool: Annotated[str, about("The name that the model would call.")]
+    name: Annotated[str, about("The program's name.")]
+    reason: Annotated[str, about("What is wrong, in words.")]
+
+
 class GetStatus(Message, frozen=True):
     """Ask the generator for its state. Answered by `GeneratorStatus`."""
 
@@ -135,3 +143,5 @@ class GeneratorStatus(Message, frozen=True):
     ] = None
     options: Annotated[dict[str, Any], about("Model options, such as num_ctx.")] = {}
     commands: Annotated[list[CommandInfo], about("Slash commands, by name.")] = []
+    refused: Annotated[list[RefusedTool], about("Tools that cannot be used, with the reason.")] = []
+    counts: Annotated[dict[str, int], about("What happened since the start, such as `loops_cut`.")] = {}

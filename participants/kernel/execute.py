@@ -21,13 +21,13 @@ from msgspec.structs import replace
 from bus.client import BusClient
 from bus.config import Section
 from bus.envelope import Envelope, TurnRef, encode_payload
-from bus.messages.control import OpsProcess, Presence
+from bus.messages.control import OpsProcess, Presence, PresenceRequest
 from bus.messages.ledger import ToolRecord
 from bus.messages.tool import CancelTool, ToolActivity, ToolCall, ToolResult, ToolSchema, ToolSchemaRequest
 from bus.repeat import Repeat
 from participants.kernel import results
 from participants.kernel.registry import Registry
-from participants.kernel.validate import InvalidArguments, check, decode
+from participants.kernel.validate import InvalidArguments, fit, shown
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -94,7 +94,7 @@ def _carried(args: dict[str, Any]) -> dict[str, Any]:
 def _shown(arguments: Any) -> dict[str, Any]:
     """What a model gave, to show in the record of a call that is not sent."""
     try:
-        return _carried(cast("dict[str, Any]", arguments)) if isinstance(arguments, dict) else {}
+        return _carried(shown(arguments))
     except InvalidArguments:
         return {}
 
@@ -113,8 +113,6 @@ class ToolDispatcher:
         self.registry = Registry()
         self._waiting: dict[str, _Waiting] = {}
         self._news = asyncio.Event()
-        self._announced: dict[str, ToolSchema] = {}
-        """Each tool's last schema, also of one that is away."""
 
     # ------------------------------------------------------------------ discovery
 
@@ -127,16 +125,20 @@ class ToolDispatcher:
         self._bus.on(Presence, self._on_presence)
 
     def ask(self) -> None:
-        """Ask all tools to announce themselves."""
+        """Ask all tools to announce themselves, and all programs that tools may need."""
         self._bus.publish(ToolSchemaRequest())
+        self._bus.publish(PresenceRequest())
 
     def _on_schema(self, schema: ToolSchema, _envelope: Envelope) -> None:
-        if self.registry.announce(schema):
-            self._announced[schema.tool] = schema
+        before = self.registry.reason(schema)
+        changed = self.registry.announce(schema)
+        reason = self.registry.reason(schema)
+        if changed:
             self._end_calls(schema.name, lambda pid: not schema.withdrawn and pid not in (0, schema.pid))
+        if changed or reason != before:
             self._changed()
-        elif schema.name in self.registry.refused:
-            log.warning("tool_refused", tool=schema.tool, reason=self.registry.refused[schema.name])
+        if reason and reason != before:
+            log.warning("tool_refused", tool=schema.tool, program=schema.name, reason=reason)
 
     def _on_process(self, process: OpsProcess, _envelope: Envelope) -> None:
         if process.event in ("died", "fatal", "stopped", "wedged"):
@@ -145,6 +147,8 @@ class ToolDispatcher:
     def _on_presence(self, presence: Presence, _envelope: Envelope) -> None:
         if presence.state == "gone":
             self._gone(presence.name, presence.pid)
+        elif presence.state == "ready" and self.registry.program_here(presence.name, presence.pid):
+            self._changed()
 
     def _gone(self, name: str, pid: int) -> None:
         self._end_calls(name, lambda running: pid in (0, running))
@@ -176,27 +180,16 @@ class ToolDispatcher:
 
     def prepare(self, name: str, arguments: Any, call_id: str) -> Prepared:
         """What a model wants, as a call of a tool that is there, with arguments that fit."""
-        record = ToolRecord(call_id=call_id, tool=name[:_LONGEST_NAME], args=_shown(arguments))
-        schema = self.registry.get(name)
-        if schema is None:
-            return Prepared(self._absent(record, name), None)
-        record = replace(record, tool=schema.tool, pid=schema.pid)
+        found = self.registry.find(name)
+        record = ToolRecord(call_id=call_id, tool=found.tool or name[:_LONGEST_NAME], args=_shown(arguments))
+        if (schema := found.schema) is None:
+            return Prepared(results.ended(record, found.outcome, found.words), None)
+        record = replace(record, pid=schema.pid)
         try:
-            args = _carried(decode(arguments))
-            check(args, schema.parameters)
+            args = _carried(fit(arguments, schema.parameters))
         except InvalidArguments as error:
             return Prepared(results.ended(record, "invalid_arguments", str(error)), None)
         return Prepared(replace(record, args=args), schema)
-
-    def _absent(self, record: ToolRecord, name: str) -> ToolRecord:
-        last = self._announced.get(name)
-        if last is not None and not last.withdrawn and not last.policies.enabled:
-            return results.disabled(record)
-        return results.ended(record, "unknown", self._unknown(name)) if last is None else results.unavailable(record)
-
-    def _unknown(self, name: str) -> str:
-        names = ", ".join(self.registry.nearest(name)) or "none"
-        return f"There is no tool called {name[:_LONGEST_NAME]!r}. The tools are: {names}."
 
     async def execute(self, call: Prepared, turn: TurnRef) -> ToolRecord:
         """Run a call to its end, if it has none yet, and tell of it. Cancelling this coroutine stops the tool, too."""

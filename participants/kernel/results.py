@@ -90,16 +90,6 @@ def lost(record: ToolRecord) -> ToolRecord:
     return ended(record, "crashed", words)
 
 
-def unavailable(record: ToolRecord) -> ToolRecord:
-    """It is known, and does not run now."""
-    return ended(record, "unavailable", f"{record.tool} is not running at present. Go on without it, and say so.")
-
-
-def disabled(record: ToolRecord) -> ToolRecord:
-    """Its user turned it off."""
-    return ended(record, "disabled", f"{record.tool} is turned off in the settings. Go on without it, and say so.")
-
-
 def not_approved(record: ToolRecord, state: str) -> ToolRecord:
     """Its user did not want it, or did not answer."""
     why = {"denied": "The user denied this call.", "expired": "The user did not answer in time, which is a no."}

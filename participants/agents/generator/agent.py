@@ -256,4 +256,5 @@ class GeneratorAgent(BaseAgent):
             max_turns=self._most_turns(),
             history_chars=int(self.config.num_ctx * prompts.MOST_BYTES_PER_TOKEN),
             options=options(self.config),
+            refused=self._tools.registry.refused,
         )

@@ -14,31 +14,35 @@ from typing import Any, cast
 import httpx
 import msgspec
 import ollama
+import structlog
 
 from bus.envelope import encode_payload
 
+log = structlog.get_logger()
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
 class Function(msgspec.Struct):
-    """What a model calls; the arguments as it gave them."""
+    """What a model calls; the arguments as it gave them, still in JSON."""
 
-    name: str = ""
-    arguments: Any = None
+    name: Any = ""
+    arguments: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Call(msgspec.Struct):
-    """One tool call."""
+    """One tool call; some servers leave `function` out."""
 
-    function: Function
+    function: Function | None = None
+    name: Any = ""
+    arguments: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Said(msgspec.Struct):
-    """A chunk's message."""
+    """A chunk's message. Its tool calls are read later (`calls_in`): one odd number must not lose the chunk."""
 
     content: str | None = None
     thinking: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Chunk(msgspec.Struct):
@@ -57,6 +61,7 @@ class Unreadable(Exception):
 
 
 _decode = msgspec.json.Decoder(Chunk).decode
+_decode_calls = msgspec.json.Decoder(list[Call] | Call | None).decode
 
 
 class ChatClient(ollama.AsyncClient):
@@ -105,6 +110,22 @@ class ChatClient(ollama.AsyncClient):
             assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101  for the type checker
             async for line in lines(response.stream):
                 yield read(line)
+
+
+def calls_in(raw: bytes) -> list[tuple[str, str]]:
+    """The calls of a chunk, each (name, arguments as JSON); what is no call has no name, which no tool has."""
+    try:
+        listed = _decode_calls(raw) or []
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        log.info("calls_unreadable", reason=str(error))
+        return [("", "")]
+    return [_call(call) for call in (listed if isinstance(listed, list) else [listed])]
+
+
+def _call(call: Call) -> tuple[str, str]:
+    function = call.function or Function(call.name, call.arguments)
+    name = function.name if isinstance(function.name, str) else ""
+    return name, bytes(function.arguments).decode("utf-8", "replace")
 
 
 def encode(request: Mapping[str, Any]) -> bytes:

@@ -17,7 +17,7 @@ import ollama
 import structlog
 
 from participants.agents.generator.backend import Backends
-from participants.agents.generator.chat import Chunk, Unreadable
+from participants.agents.generator.chat import Chunk, Unreadable, calls_in
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.thinking import Piece, ThinkSplitter
 
@@ -188,8 +188,7 @@ def _take(chunk: Chunk, splitter: ThinkSplitter, told: Callable[[Piece], None], 
         _tell([Piece("thinking", message.thinking)], told, into)
     if message.content:
         _tell(splitter.feed(message.content), told, into)
-    for call in message.tool_calls or []:
-        into.calls.append((call.function.name, call.function.arguments))
+    into.calls += calls_in(bytes(message.tool_calls))
     if chunk.done:
         into.prompt_tokens, into.answer_tokens = chunk.prompt_eval_count, chunk.eval_count
 

@@ -255,7 +255,7 @@ async def test_unknown_tool_is_told_with_the_nearest_names(world: World) -> None
 
 
 async def test_wrong_arguments_name_the_field(world: World) -> None:
-    world.model.reply(Call("clock", {"zone": 5}))
+    world.model.reply(Call("clock", {"zone": [5]}))
     world.model.reply(Say("Sorry."))
     schema = {"type": "object", "properties": {"zone": {"type": "string"}}}
     await world.tool("clock", lambda _call: ("ok", "never"), schema=schema)

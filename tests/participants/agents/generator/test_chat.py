@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import ollama
 import pytest
 
-from participants.agents.generator.chat import Unreadable, encode, lines, read
+from participants.agents.generator.chat import Unreadable, calls_in, encode, lines, read
 
 
 async def cut(data: bytes, size: int) -> AsyncIterator[bytes]:
@@ -35,11 +36,36 @@ def test_error_line_is_an_error() -> None:
         read(b'{"error": "out of memory"}')
 
 
-@pytest.mark.parametrize("arguments", ['"{}"', '""', "null", "[1]", '{"a": 1}'])
-def test_odd_arguments_do_not_refuse_the_answer(arguments: str) -> None:
-    line = f'{{"message": {{"tool_calls": [{{"function": {{"name": "f", "arguments": {arguments}}}}}]}}}}'
-    assert (read(line.encode()).message.tool_calls or [])[0].function.name == "f"
-
-
 def test_lone_surrogates_are_sent_as_question_marks() -> None:
     assert encode({"content": "a\ud800"}) == b'{"content":"a?"}'
+
+
+def calls_of(calls: str) -> list[tuple[str, str]]:
+    line = f'{{"message": {{"content": "x", "tool_calls": {calls}}}}}'
+    return calls_in(bytes(read(line.encode()).message.tool_calls))
+
+
+@pytest.mark.parametrize("arguments", ['"{}"', '""', "null", "[1]", '{"a": 1}', '{"a": 1e400, "a": 2}'])
+def test_odd_arguments_do_not_refuse_the_answer(arguments: str) -> None:
+    assert calls_of(f'[{{"function": {{"name": "f", "arguments": {arguments}}}}}]') == [("f", arguments)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "given"),
+    [
+        ("null", []),
+        ("[]", []),
+        ('[{"name": "f", "arguments": {}}]', [("f", "{}")]),
+        ('{"function": {"name": "f"}}', [("f", "null")]),
+        ("[{}, {}]", [("", "null")] * 2),
+        ("[5, null]", [("", "")]),
+        ('[{"function": {"name": 7}}]', [("", "null")]),
+        ("[" * 200 + "]" * 200, [("", "")]),
+    ],
+)
+def test_odd_calls_do_not_refuse_the_answer(calls: str, given: list[Any]) -> None:
+    assert calls_of(calls) == given
+
+
+def test_message_without_calls() -> None:
+    assert calls_in(bytes(read(b'{"message": {"content": "x"}}').message.tool_calls)) == []
