@@ -19,10 +19,12 @@ import structlog
 from participants.agents.generator.backend import Backends
 from participants.agents.generator.chat import Chunk, Unreadable, calls_in
 from participants.agents.generator.config import GeneratorConfig
-from participants.agents.generator.thinking import Piece, ThinkSplitter
+from participants.agents.generator.reader import AnswerReader
+from participants.agents.generator.thinking import Piece
 
 log = structlog.get_logger()
 _LAST_BYTES_S = 0.1
+_MOST_CALLS = 128
 _ABILITY_FIELDS = {"tools": "tools", "thinking": "think"}
 
 
@@ -46,6 +48,8 @@ class Round:
 
     Attributes:
         calls: (name, arguments as the model gave them) in order.
+        printed: The same for those that stood in its text.
+        chars: Characters of content that came, shown or not.
         done_reason: The server's: stop, length…
         prompt_tokens: As the server counted them; None where it did not say.
         answer_tokens: As the server counted them; None where it did not say.
@@ -55,6 +59,8 @@ class Round:
     text: str = ""
     thought: bool = False
     calls: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    printed: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    chars: int = 0
     done_reason: str = ""
     prompt_tokens: int | None = None
     answer_tokens: int | None = None
@@ -63,6 +69,10 @@ class Round:
     def spoke(self) -> bool:
         """Whether anything came through."""
         return bool(self.text or self.thought or self.calls)
+
+    def is_long(self, limit: int) -> bool:
+        """Whether the model should stop here."""
+        return self.chars > limit or len(self.calls) > _MOST_CALLS
 
 
 def options(config: GeneratorConfig) -> dict[str, Any]:
@@ -82,10 +92,24 @@ async def play(
     think: bool,
     told: Callable[[Piece], None],
     into: Round,
+    reader: Callable[[], AnswerReader],
+    form: dict[str, Any] | None = None,
 ) -> None:
     """Run one round into `into`, telling each piece as it comes.
 
     What the model cannot do (think, use tools) is left out, and remembered when the server says so.
+
+    Args:
+        backends: The model server.
+        config: generator.yaml.
+        model: The model's name.
+        messages: The prompt.
+        tools: What it may call.
+        think: Whether it may think first.
+        told: Takes each piece.
+        into: What comes of it.
+        reader: Makes the reader of its content.
+        form: A JSON schema that the answer has to have.
 
     Raises:
         RoundFailed: With words; `into` holds what came before.
@@ -102,14 +126,27 @@ async def play(
         request["tools"] = tools
     if think and "thinking" in abilities:
         request["think"] = True
+    if form is not None:
+        request["format"] = form
     try:
-        await _stream(backends, config, request, told, into)
+        await _stream(backends, config, request, told, into, reader())
     except ollama.ResponseError as error:
         refused = refused_ability(error)
         if refused is None or not request.get(_ABILITY_FIELDS[refused]) or into.spoke:
             raise _failure(error, model) from error
         backends.cannot(model, refused)
-        await play(backends, config, model=model, messages=messages, tools=tools, think=think, told=told, into=into)
+        await play(
+            backends,
+            config,
+            model=model,
+            messages=messages,
+            tools=tools,
+            think=think,
+            told=told,
+            into=into,
+            reader=reader,
+            form=form,
+        )
 
 
 def refused_ability(error: ollama.ResponseError) -> str | None:
@@ -131,14 +168,18 @@ def _failure(error: ollama.ResponseError, model: str) -> RoundFailed:
 
 
 async def _stream(
-    backends: Backends, config: GeneratorConfig, request: dict[str, Any], told: Callable[[Piece], None], into: Round
+    backends: Backends,
+    config: GeneratorConfig,
+    request: dict[str, Any],
+    told: Callable[[Piece], None],
+    into: Round,
+    reader: AnswerReader,
 ) -> None:
-    splitter = ThinkSplitter()
     chunks = backends.client().stream_chat(request)
 
     def enough(chunk: Chunk) -> bool:
-        _take(chunk, splitter, told, into)
-        if chunk.done or len(into.text) > config.max_answer_chars:
+        _take(chunk, reader, told, into)
+        if chunk.done or into.is_long(config.max_answer_chars):
             into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
         return bool(into.done_reason)
 
@@ -151,10 +192,12 @@ async def _stream(
     except Unreadable as error:
         raise RoundFailed("model_error", "The model server sent something unreadable.") from error
     finally:
-        _tell(splitter.close(), told, into)
+        if into.done_reason or into.spoke:  # else nothing was said, and what is held back was no answer yet
+            _tell(reader.close(), told, into)
         await chunks.aclose()  # which closes the connection: the server stops generating
     if not into.done_reason:
         raise RoundFailed("model_incomplete", "The model server ended the stream in the middle of the answer.")
+    into.printed = reader.calls
 
 
 async def _read_to_end(chunks: AsyncIterator[Chunk]) -> None:
@@ -182,12 +225,13 @@ async def _listen(chunks: AsyncIterator[Chunk], config: GeneratorConfig, enough:
         raise RoundFailed("model_stalled", f"The model server said nothing for {wait_s:g} s.") from error
 
 
-def _take(chunk: Chunk, splitter: ThinkSplitter, told: Callable[[Piece], None], into: Round) -> None:
+def _take(chunk: Chunk, reader: AnswerReader, told: Callable[[Piece], None], into: Round) -> None:
     message = chunk.message
     if message.thinking:
         _tell([Piece("thinking", message.thinking)], told, into)
     if message.content:
-        _tell(splitter.feed(message.content), told, into)
+        into.chars += len(message.content)
+        _tell(reader.feed(message.content), told, into)
     into.calls += calls_in(bytes(message.tool_calls))
     if chunk.done:
         into.prompt_tokens, into.answer_tokens = chunk.prompt_eval_count, chunk.eval_count

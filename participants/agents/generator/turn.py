@@ -25,11 +25,13 @@ from participants.agents.generator.backend import Backends, NoModel
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import Said, TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed, play
+from participants.agents.generator.reader import AnswerReader
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.thinking import Piece
 from participants.agents.generator.tool_round import ToolRounds
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher
+from participants.kernel.printed.once import once
 from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
@@ -296,7 +298,9 @@ class TurnRun:
             think=think,
             told=self._told,
             into=done,
+            reader=lambda: AnswerReader(self._tools.registry.enabled(), self.claim.query),
         )
+        done.calls = once(done.calls, done.printed, self._tools.registry)
         if done.prompt_tokens:
             self._tokens.learn(model, prompt.tokens, done.prompt_tokens)
 
