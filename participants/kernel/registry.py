@@ -138,6 +138,10 @@ class Registry:
         """All definitions, by name; also of tools that are off or lack a program."""
         return [self._tools[name] for name in sorted(self._tools)]
 
+    def in_order(self) -> list[ToolSchema]:
+        """All definitions, also of those that are away now, in the order in which they came."""
+        return [*self._tools.values(), *self._away.values()]
+
     def enabled(self) -> list[ToolSchema]:
         """What the model is told of, by name: a stable order keeps the prompt's head stable."""
         return [s for s in self.known() if s.policies.enabled and not self.missing(s)]

@@ -104,8 +104,6 @@ def test_a_source_without_a_title_shows_its_link(title: Any) -> None:
         (results.timed_out(RECORD, 20), "timeout"),
         (results.crashed(RECORD), "crashed"),
         (results.lost(RECORD), "crashed"),
-        (results.unavailable(RECORD), "unavailable"),
-        (results.disabled(RECORD), "disabled"),
         (results.not_approved(RECORD, "denied"), "denied"),
         (results.not_approved(RECORD, "expired"), "denied"),
         (results.not_approved(RECORD, "void"), "denied"),

@@ -558,7 +558,7 @@ async def test_arguments_that_no_message_can_carry_are_an_error_for_the_model(wo
     assert (outcomes(end.tool_calls), read.calls) == ([("read", "invalid_arguments")], [])
 
 
-@pytest.mark.parametrize("given", ['{"n": NaN}', '{"n": "\\ud800"}', '{"n": 1e999}', '{"n": 12345678901234567890}'])
+@pytest.mark.parametrize("given", ['{"n": "\\ud800"}', '{"n": 1e999}', '{"n": 12345678901234567890}'])
 async def test_what_is_approved_is_what_runs(world: World, given: str) -> None:
     rm = Recorder()
     await world.tool("rm", rm, **ASKS)
