@@ -83,6 +83,11 @@ class Models(BaseModel):
     models: list[dict[str, Any]]
     options: dict[str, Any]
     tools: list[str]
+    commands: list[dict[str, Any]]
+    """The slash commands: each {name, usage, help, tool}."""
+    refused: list[dict[str, Any]]
+    """Tools that cannot be used: each {tool, name, reason}."""
+    counts: dict[str, int]
 
 
 def router(bus: BusClient, directory: Directory, version: str) -> APIRouter:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from bus.messages.generation import CommandInfo
 from bus.messages.tool import Command, ToolSchema
@@ -53,6 +53,11 @@ def listed(registry: Registry) -> list[CommandInfo]:
     return sorted([*own, HELP], key=lambda info: info.name)
 
 
+def may_be(line: str) -> bool:
+    """Whether a line is written like a command."""
+    return _LINE.fullmatch(line) is not None
+
+
 def read(line: str, registry: Registry) -> Asked | None:
     """What a line asks for; None where it is no command."""
     found = _LINE.fullmatch(line)
@@ -80,7 +85,8 @@ def _asked(typed: Typed, rest: str, registry: Registry) -> Asked:
     if found.outcome == "disabled":
         return Asked(words=f"/{typed.command.name} is turned off. {how_to_enable(typed.schema)}")
     if found.schema is None:
-        return Asked(words=f"/{typed.command.name} cannot be used now: {_reason(typed.schema, registry)}. See: local2 status")
+        why = _reason(typed.schema, registry)
+        return Asked(words=f"/{typed.command.name} cannot be used now: {why}. See: local2 status")
     usage = f"Usage: `{usage_of(typed)}`: {typed.command.help}."
     arguments = _arguments(typed, rest)
     if arguments is None:
@@ -100,7 +106,7 @@ def filled(asked: Asked, given: Any) -> Asked:
     """The command with what the model filled in; what the user typed stays as it is."""
     assert asked.schema is not None  # noqa: S101  for the type checker: only a tool's command is filled in
     try:
-        own = given if isinstance(given, dict) else {}
+        own = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
         return asked._replace(arguments=fit({**own, **asked.arguments}, asked.schema.parameters), fill=False)
     except InvalidArguments as error:
         return Asked(words=f"That is not enough to go on: {error}. {asked.usage}")
@@ -160,9 +166,9 @@ def _listed(names: Sequence[str]) -> str:
 
 def _properties(schema: ToolSchema) -> dict[str, Any]:
     properties = schema.parameters.get("properties")
-    return properties if isinstance(properties, dict) else {}
+    return cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
 
 
 def _required(schema: ToolSchema) -> list[str]:
     required = schema.parameters.get("required")
-    return required if isinstance(required, list) else []
+    return cast("list[str]", required) if isinstance(required, list) else []

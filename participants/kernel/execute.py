@@ -33,6 +33,8 @@ log = structlog.get_logger()
 T = TypeVar("T")
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _LONGEST_NAME = 64
+_ANNOUNCING_S = 1.5
+"""How long tools may take to announce themselves when they are asked to."""
 _LONGEST_ARGUMENTS = 1_000_000
 
 
@@ -113,6 +115,7 @@ class ToolDispatcher:
         self.registry = Registry()
         self._waiting: dict[str, _Waiting] = {}
         self._news = asyncio.Event()
+        self._asked_at = -_ANNOUNCING_S
 
     # ------------------------------------------------------------------ discovery
 
@@ -126,6 +129,7 @@ class ToolDispatcher:
 
     def ask(self) -> None:
         """Ask all tools to announce themselves, and all programs that tools may need."""
+        self._asked_at = asyncio.get_running_loop().time()
         self._bus.publish(ToolSchemaRequest())
         self._bus.publish(PresenceRequest())
 
@@ -175,6 +179,11 @@ class ToolDispatcher:
         except TimeoutError:
             return None
         return value
+
+    async def settled(self, found: Callable[[], T | None]) -> T | None:
+        """What `found` gives; just after the start also what the tools that are still announcing let it give."""
+        left = self._asked_at + _ANNOUNCING_S - asyncio.get_running_loop().time()
+        return found() if left <= 0 else await self.until(found, left)
 
     # ------------------------------------------------------------------ a call
 

@@ -181,6 +181,7 @@ async def test_a_silent_ledger_is_said(stage):
 async def test_models(stage):
     body = (await stage.http("GET", "/api/models")).json()
     assert (body["backend"]["kind"], body["tools"], body["roles"]) == ("ollama", ["get_datetime"], [])
+    assert (body["commands"], body["refused"], body["counts"]) == ([], [], {})
 
 
 async def test_personas(stage):

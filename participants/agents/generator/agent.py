@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from typing import Any, ClassVar
 
 import httpx
@@ -25,6 +26,7 @@ from participants.agents.generator.personas import PersonaBook
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.transitions import TRANSITIONS
 from participants.agents.generator.turn import TurnRun
+from participants.kernel import commands
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher, ToolDispatcherConfig
 from participants.models import ModelsConfig
@@ -77,6 +79,7 @@ class GeneratorAgent(BaseAgent):
         self.bus.on(TurnGranted, self._on_granted, key=self.bus.boot)
         self._approvals = Approvals(self.bus)
         self._approvals.listen()
+        self._counts: Counter[str] = Counter()
         self._personas = PersonaBook(self.bus)
         self._personas.listen()
         self.bus.on(QueryReceived, self._on_query)
@@ -164,6 +167,7 @@ class GeneratorAgent(BaseAgent):
             approvals=self._approvals,
             tokens=self._tokens,
             machine=machine,
+            counts=self._counts,
         )
         self._runs[turn.query_id] = run
         self._changed()
@@ -256,5 +260,7 @@ class GeneratorAgent(BaseAgent):
             max_turns=self._most_turns(),
             history_chars=int(self.config.num_ctx * prompts.MOST_BYTES_PER_TOKEN),
             options=options(self.config),
+            commands=commands.listed(self._tools.registry),
             refused=self._tools.registry.refused,
+            counts=dict(self._counts),
         )

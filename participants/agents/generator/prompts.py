@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 from bus.envelope import encode_payload
 from bus.messages.ledger import PastTurn, Step, ToolRecord
 from bus.messages.persona import PersonaInfo
+from bus.messages.tool import ToolSchema
+from participants.kernel.resolve import spoken
 from participants.kernel.untrusted import framed
 
 ChatMessage = dict[str, Any]
 _MESSAGE_TOKENS = 6
 """What a chat template adds around each message."""
+NO_MORE_TOOLS = "[No tool can be called any more in this turn. Answer the user now with what there is.]"
+"""Where a turn has called enough: without it some models go on calling."""
 BYTES_PER_TOKEN = 3.2
 """The first guess, on the careful side; the server's own counts correct it."""
 MOST_BYTES_PER_TOKEN = 6.0
@@ -60,7 +64,7 @@ def system(text: str, persona: PersonaInfo | None) -> str:
 
 def call_message(step: Step) -> ChatMessage:
     """A round's calls as the assistant's message."""
-    calls = [{"function": {"name": call.tool, "arguments": call.args}} for call in step.calls]
+    calls = [{"function": {"name": spoken(call.tool), "arguments": call.args}} for call in step.calls]
     return {"role": "assistant", "content": step.text, "tool_calls": calls}
 
 
@@ -68,7 +72,16 @@ def result_message(call: ToolRecord) -> ChatMessage:
     """A call's result as the tool's message."""
     found = framed(call)
     text = found if call.outcome == "ok" else f"[{call.outcome}] {found}"
-    return {"role": "tool", "content": text, "tool_name": call.tool}
+    return {"role": "tool", "content": text, "tool_name": spoken(call.tool)}
+
+
+def filling(schema: ToolSchema, line: str) -> list[ChatMessage]:
+    """The prompt that asks for the arguments of a user's command."""
+    words = (
+        f"The user typed a command that calls the tool {spoken(schema.tool)}: {schema.description}\n"
+        "Reply with one JSON object, its arguments. Use only what the user typed."
+    )
+    return [{"role": "system", "content": words}, {"role": "user", "content": line}]
 
 
 def step_messages(steps: Sequence[Step]) -> list[ChatMessage]:
@@ -110,6 +123,7 @@ def fit(
     tools: Sequence[dict[str, Any]],
     limit: int,
     bytes_per_token: float = BYTES_PER_TOKEN,
+    closing: str = "",
 ) -> Prompt:
     """The prompt, with as many of the newest earlier turns as fit.
 
@@ -123,12 +137,15 @@ def fit(
         tools: The tools' definitions, which take room too.
         limit: Tokens that the prompt may take.
         bytes_per_token: What the model's tokens hold on average.
+        closing: Put after the last result, if there is one.
 
     Raises:
         PromptTooLong: What is always kept does not fit.
     """
     head = [{"role": "system", "content": system}]
     tail = [{"role": "user", "content": query}, *step_messages(steps)]
+    if closing and tail[-1]["role"] == "tool":
+        tail[-1]["content"] += f"\n\n{closing}"
     tool_text = [{"content": _json(tool)} for tool in tools]
     used = estimate([*head, *tail, *tool_text], bytes_per_token)
     if used > limit:

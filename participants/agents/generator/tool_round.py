@@ -23,7 +23,7 @@ from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed
 from participants.agents.generator.states import Action, State
-from participants.kernel import policies, results
+from participants.kernel import loops, policies, results
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import Prepared, ToolDispatcher
 from participants.state_machine import StateMachine
@@ -97,9 +97,9 @@ class ToolRounds:
         """Whether a call waits for its user."""
         return self._undecided > 0
 
-    def repeats(self) -> bool:
-        """Whether the model calls the same thing again and again."""
-        return any(count >= self._config.max_identical_calls for count in self._seen.values())
+    def stuck(self) -> str:
+        """Why the model should call no more, in words for the log; empty for no reason."""
+        return loops.stuck(self._journal.steps, self._config.max_identical_calls)
 
     # ------------------------------------------------------------------ a round
 

@@ -16,6 +16,7 @@ TRANSITIONS: dict[tuple[State, Action], State] = {
     (State.IDLE, Action.RECEIVE): State.RECEIVING,
     (State.RECEIVING, Action.GENERATE): State.GENERATING,
     (State.RECEIVING, Action.DISPATCH_TOOL): State.DISPATCHING_TOOL,
+    (State.RECEIVING, Action.PUBLISH): State.PUBLISHING,
     (State.GENERATING, Action.RETRY): State.GENERATING,
     (State.GENERATING, Action.DISPATCH_TOOL): State.DISPATCHING_TOOL,
     (State.DISPATCHING_TOOL, Action.AWAIT_RESULT): State.AWAITING_RESULT,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -24,30 +25,17 @@ from participants.agents.generator import prompts
 from participants.agents.generator.backend import Backends, NoModel
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import Said, TurnJournal
-from participants.agents.generator.model_round import Round, RoundFailed, play
-from participants.agents.generator.reader import AnswerReader
+from participants.agents.generator.model_round import Round, RoundFailed
+from participants.agents.generator.rounds import ModelRounds, Tokens
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.thinking import Piece
 from participants.agents.generator.tool_round import ToolRounds
+from participants.kernel import commands
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher
-from participants.kernel.printed.once import once
 from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
-_RETRY_PAUSE_S = 0.3
-
-
-class Tokens(Protocol):
-    """Learns how many bytes a model's tokens hold, from the server's own counts."""
-
-    def bytes_per_token(self, model: str) -> float:
-        """The figure to estimate with."""
-        ...
-
-    def learn(self, model: str, estimated: int, counted: int) -> None:
-        """Compare an estimate with the server's count."""
-        ...
 
 
 class TurnRun:
@@ -65,6 +53,7 @@ class TurnRun:
         approvals: What users decide.
         tokens: The token estimator.
         machine: This turn's states.
+        counts: What happened, for the status.
     """
 
     def __init__(
@@ -81,11 +70,10 @@ class TurnRun:
         approvals: Approvals,
         tokens: Tokens,
         machine: StateMachine[State, Action],
+        counts: Counter[str],
     ) -> None:
         self.turn, self.claim, self.machine = turn, claim, machine
-        self._note = note
-        self._system = prompts.system(config.system_prompt, persona)
-        self._bus, self._config, self._backends, self._tools, self._tokens = bus, config, backends, tools, tokens
+        self._bus, self._config, self._backends, self._tools, self._counts = bus, config, backends, tools, counts
         self._journal = TurnJournal(bus, turn, claim.fence, claim.steps, self.stop)
         self._rounds = ToolRounds(
             turn,
@@ -97,6 +85,19 @@ class TurnRun:
             history=claim.history,
             pause=self._pause,
         )
+        self._model = ModelRounds(
+            claim,
+            system=prompts.system(config.system_prompt, persona),
+            note=note,
+            config=config,
+            backends=backends,
+            tools=tools,
+            tokens=tokens,
+            machine=machine,
+            journal=self._journal,
+            told=self._told,
+            counts=counts,
+        )
         self._limit: asyncio.Timeout | None = None
         self._left_s: float | None = None
         self.n = -1
@@ -105,11 +106,6 @@ class TurnRun:
         self.answer = ""
         self._started = monotonic()
         self._first_s: float | None = None
-        self._model = ""
-        self._demo = False
-        self._prompt_tokens: int | None = None
-        self._answer_tokens: int | None = None
-        self._left_out = 0
         self._work: asyncio.Task[TurnEnd] | None = None
         self._why_stopped = ""
 
@@ -179,7 +175,7 @@ class TurnRun:
 
     def _failed(self, code: str, reason: str, *, retryable: bool = True) -> TurnEnd:
         self.machine.do(Action.FAIL, reason)
-        finish = "incomplete" if self.answer else "error"
+        finish = "incomplete" if self.answer or code == "empty_answer" else "error"
         return self._figures(status="failed", finish_reason=finish, reason=reason, code=code, retryable=retryable)
 
     def _figures(self, **how: Any) -> TurnEnd:
@@ -187,12 +183,7 @@ class TurnRun:
             answer=self.answer,
             thinking=self.thinking,
             tool_calls=self.calls,
-            model=self._model,
-            demo=self._demo,
-            prompt_tokens=self._prompt_tokens,
-            answer_tokens=self._answer_tokens,
-            num_ctx=self._config.num_ctx,
-            left_out=self._left_out,
+            **self._model.figures(),
             first_token_s=self._first_s,
             seconds=round(monotonic() - self._started, 4),
             **how,
@@ -228,104 +219,84 @@ class TurnRun:
             self._limit.reschedule(now + self._left_s)
 
     async def _answer(self) -> TurnEnd:
-        """Rounds of the model and its tools until it answers."""
-        if self._backends.info.kind == "none":
-            await self._backends.refresh()
+        """A command's answer, or rounds of the model and its tools until it answers."""
         await self._rounds.resume()
+        if not self._journal.steps and (words := await self._commanded()):
+            return self._said_at_once(words)
+        await self._find_models()
         for iteration in range(self._config.max_tool_iterations + 1):
-            last = iteration == self._config.max_tool_iterations or self._rounds.repeats()
-            done = await self._round(with_tools=not last)
+            if words := self._result_alone():
+                return self._said_at_once(words)
+            stuck = self._rounds.stuck()
+            last = iteration == self._config.max_tool_iterations or bool(stuck)
+            if last:
+                self._cut(stuck or "too many rounds")
+            try:
+                done = await self._model.round(with_tools=not last)
+            except (RoundFailed, NoModel):
+                if not self.answer and (words := self._result_alone(unworded=True)):
+                    return self._said_at_once(words)
+                raise
             await self._journal.saved()
             if not done.calls or last:
-                return self._answered(done)
+                return self._answered(done, looped=last)
             if self.answer and not self.answer.endswith("\n"):
                 self._told(Piece("answer", "\n\n"))
             await self._rounds.run(done)
         raise AssertionError("unreachable: the last round returns")
 
-    def _answered(self, done: Round) -> TurnEnd:
-        if not self.answer.strip():
-            raise RoundFailed("empty_answer", _why_empty(done))
+    async def _find_models(self) -> None:
+        if self._backends.info.kind == "none":
+            await self._backends.refresh()
+
+    def _cut(self, why: str) -> None:
+        self._counts["loops_cut"] += 1
+        log.warning("tool_loop_cut", query_id=self.turn.query_id, why=why, calls=len(self.calls))
+
+    def _answered(self, done: Round, *, looped: bool) -> TurnEnd:
+        if not self.answer.strip() or (looped and not done.text.strip()):
+            raise RoundFailed("empty_answer", _why_empty(done, looped=looped))
         self.machine.do(Action.PUBLISH)
         reason = "The answer reached its length limit." if done.done_reason == "length" else ""
         return self._figures(status="answered", finish_reason="length" if reason else "stop", reason=reason)
 
-    async def _round(self, *, with_tools: bool) -> Round:
-        """One round. A model error is tried again while nothing was streamed; mere thinking is asked for an answer."""
-        think, tries = self._config.think, self._config.retries
-        while True:
-            done, failure = Round(), None
-            try:
-                await self._play(done, with_tools=with_tools, think=think)
-            except RoundFailed as error:
-                failure = error
-            self._count(done)
-            if failure is None and (done.calls or done.text.strip() or not done.thought):
-                return done
-            if tries == 0 or (failure is not None and (done.spoke or not failure.retryable)):
-                break
-            tries -= 1
-            if failure is None:
-                think = False
-                self.machine.do(Action.RETRY, "It only thought; it is asked again for an answer.")
-            else:
-                with_tools = with_tools and not (failure.code == "model_error" and tries == 0)
-                await self._prepare_retry(failure)
-        if failure is not None:
-            raise failure
-        return done
+    def _said_at_once(self, words: str) -> TurnEnd:
+        """An answer that no model gave."""
+        self._told(Piece("answer", words))
+        self.machine.do(Action.PUBLISH)
+        return self._figures(status="answered", finish_reason="stop")
 
-    async def _prepare_retry(self, error: RoundFailed) -> None:
-        self.machine.do(Action.RETRY, f"{error.message} Trying once more.")
-        if error.code in ("model_unreachable", "model_missing"):
-            await self._backends.refresh()
-        await asyncio.sleep(_RETRY_PAUSE_S)
+    # ------------------------------------------------------------------ commands
 
-    async def _play(self, done: Round, *, with_tools: bool, think: bool) -> None:
-        self._model = model = self._backends.model(self.claim.model)
-        self._demo = self._backends.info.demo
-        tools = self._tools.registry.definitions() if with_tools else []
-        prompt = self._prompt(model, tools)
-        self._left_out = prompt.left_out
-        if self.machine.can(Action.GENERATE):
-            self.machine.do(Action.GENERATE, self._note)
-        await play(
-            self._backends,
-            self._config,
-            model=model,
-            messages=prompt.messages,
-            tools=tools,
-            think=think,
-            told=self._told,
-            into=done,
-            reader=lambda: AnswerReader(self._tools.registry.enabled(), self.claim.query),
-        )
-        done.calls = once(done.calls, done.printed, self._tools.registry)
-        if done.prompt_tokens:
-            self._tokens.learn(model, prompt.tokens, done.prompt_tokens)
+    async def _commanded(self) -> str:
+        """Run the command that the question is, if it is one; the answer, where that is all there is to say."""
+        if not commands.may_be(self.claim.query):
+            return ""
+        asked = await self._tools.settled(lambda: commands.read(self.claim.query, self._tools.registry))
+        if asked is None:
+            return ""
+        self._counts["commands"] += 1
+        if asked.fill and asked.schema is not None:
+            await self._find_models()
+            asked = commands.filled(asked, await self._model.fill(asked.schema))
+        if asked.schema is None:
+            return asked.words
+        await self._rounds.run(Round(calls=[(asked.schema.tool, asked.arguments)]))
+        return ""
 
-    def _prompt(self, model: str, tools: list[dict[str, Any]]) -> prompts.Prompt:
-        try:
-            return prompts.fit(
-                system=self._system,
-                history=self.claim.history,
-                query=self.claim.query,
-                steps=self._journal.steps,
-                tools=tools,
-                limit=self._config.num_ctx - self._config.answer_tokens,
-                bytes_per_token=self._tokens.bytes_per_token(model),
-            )
-        except prompts.PromptTooLong as error:
-            words = (
-                f"The question is too long for the model: about {error.tokens} tokens, and there is room for "
-                f"{error.limit}. Shorten it, or raise num_ctx in generator.yaml."
-            )
-            raise RoundFailed("prompt_too_long", words, retryable=False) from error
+    def _result_alone(self, *, unworded: bool = False) -> str:
+        """The last results as the answer, where their tools want that; empty for none.
 
-    def _count(self, done: Round) -> None:
-        self._prompt_tokens = done.prompt_tokens or self._prompt_tokens
-        if done.answer_tokens is not None:
-            self._answer_tokens = (self._answer_tokens or 0) + done.answer_tokens
+        Args:
+            unworded: No model can put them in words, so those of a command will do, too.
+        """
+        last = self._journal.steps[-1].calls if self._journal.steps else []
+        if any(call.outcome != "ok" for call in last):
+            return ""
+        found = [self._tools.registry.get(call.tool) for call in last]
+        terminal = all(schema is not None and schema.policies.continuation == "terminal" for schema in found)
+        typed = unworded and commands.read(self.claim.query, self._tools.registry) is not None
+        return "\n\n".join(call.result for call in last) if terminal or typed else ""
 
     def _told(self, piece: Piece) -> None:
         """Publish a piece, and keep it."""
@@ -344,7 +315,9 @@ class TurnRun:
         self._bus.publish(thought, turn=self.turn)
 
 
-def _why_empty(done: Round) -> str:
+def _why_empty(done: Round, *, looped: bool) -> str:
+    if looped:
+        return "The model kept calling tools and did not answer. Ask again in other words, or choose another model."
     if done.done_reason == "length":
         return (
             "The model used its whole length limit for thinking and did not answer. Ask again, or raise answer_tokens."
