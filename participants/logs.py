@@ -6,13 +6,51 @@ coloured on a terminal. Events are constants, values are fields. No text of a us
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import sys
-from typing import Any
+from typing import Any, TextIO, cast
 
 import structlog
 
 _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class Output:
+    """Standard output for log records: what cannot be written is lost, and stops nobody.
+
+    supervisord reads it through a pipe. Once that is broken, as when supervisord was killed, nothing that anybody
+    prints in this process can be read any more.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write, where that is possible."""
+        try:
+            self._file.write(text)
+        except BrokenPipeError:
+            self._let_go()
+        except (OSError, ValueError):
+            return
+
+    def flush(self) -> None:
+        """Write what is held back, where that is possible."""
+        try:
+            self._file.flush()
+        except BrokenPipeError:
+            self._let_go()
+        except (OSError, ValueError):
+            return
+
+    def _let_go(self) -> None:
+        """Else the interpreter would fail at its end with what it still holds back."""
+        with contextlib.suppress(OSError, ValueError):
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, self._file.fileno())
+            os.close(nothing)
 
 
 def configure(participant: str, level: str) -> None:
@@ -35,7 +73,7 @@ def configure(participant: str, level: str) -> None:
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stdout),
+        logger_factory=structlog.PrintLoggerFactory(cast("TextIO", Output(sys.stdout))),
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(participant=participant)

@@ -195,8 +195,8 @@ class Participant:
             due = loop.time() + self.system.heartbeat_s
             self.bus.publish(self._heartbeat())
             if os.getppid() != self._parent:
-                log.warning("supervisor_gone")
                 self.stop()
+                log.warning("supervisor_gone")
             await asyncio.sleep(self.system.heartbeat_s)
             self._lag_s = max(0.0, loop.time() - due)
 

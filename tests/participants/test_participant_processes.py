@@ -126,7 +126,9 @@ async def test_an_interrupt_from_the_terminal_ends_it_well(stage: Stage, listeni
 
 
 async def test_it_ends_with_its_parent(stage: Stage, listening: Listening) -> None:
-    code = f"import subprocess, sys; subprocess.run([sys.executable, '-m', '{DATETIME}'])"
+    """The pipe for its log, which supervisord reads, breaks with it."""
+    run = f"subprocess.Popen([sys.executable, '-m', '{DATETIME}'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)"
+    code = f"import subprocess, sys; {run}.wait()"
     parent = await stage.start(sys.executable, "-c", code, LOCAL2_SYSTEM__HEARTBEAT_S="0.1")
     await listening.presence.first(presence("datetime"))
     await parent.kill()
