@@ -36,12 +36,12 @@ SECTIONS = {
     "web_search": "participants.tools.web_search.tool:WebSearchConfig",
     "web_fetch": "participants.tools.web_fetch.tool:WebFetchConfig",
     "semantic_scholar": "participants.tools.semantic_scholar.tool:SemanticScholarConfig",
+    "location": "participants.tools.location.tool:LocationConfig",
     "personas": "participants.tools.personas:PersonasConfig",
     "remember_this": "participants.tools.base:ToolConfig",
     "search_memory": "participants.tools.search_memory:SearchMemoryConfig",
     "documents": "participants.tools.documents:DocumentsConfig",
     "librarian": "participants.tools.librarian.tool:LibrarianConfig",
-    "location": "participants.tools.location.tool:LocationConfig",
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""
 

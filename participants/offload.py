@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
@@ -46,7 +47,8 @@ class OffloadPool:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix=self.name)
         loop = asyncio.get_running_loop()
-        future = self._pool.submit(lambda: work(*args, **kwargs))
+        context = contextvars.copy_context()  # whose call it is, and what is bound to its log records
+        future = self._pool.submit(lambda: context.run(work, *args, **kwargs))
         self.load += 1
         future.add_done_callback(lambda _future: self._tell_ended(loop))
         return await asyncio.wrap_future(future)

@@ -47,8 +47,7 @@ class AgentToolConfig(ToolConfig, frozen=True, kw_only=True):
 class BaseAgentTool(BaseTool):
     """A tool with a model. A subclass works without it, too: there may be none, or a small one that helps little."""
 
-    config: Any
-    """An AgentToolConfig; a subclass says which."""
+    config: AgentToolConfig  # pyright: ignore[reportIncompatibleVariableOverride]  set by the base class alone
 
     async def model(self) -> Model | None:
         """The model of its role; None where none answers but the small embedded one."""

@@ -101,8 +101,7 @@ class BaseTool(Participant):
 
     KIND: ClassVar[str] = "tool"
     Config: ClassVar[type[Section]] = ToolConfig
-    config: Any
-    """A ToolConfig; a subclass says which."""
+    config: ToolConfig
 
     def run_call(self, args: dict[str, Any]) -> str | Found | Awaitable[str | Found]:
         """Do it. `args` fit the schema.

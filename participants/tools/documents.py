@@ -30,7 +30,7 @@ class SearchLibraryTool(BaseTool):
 
     CONFIG_NAME: ClassVar[str] = "documents"
     Config: ClassVar[type[Section]] = DocumentsConfig
-    config: DocumentsConfig
+    config: DocumentsConfig  # pyright: ignore[reportIncompatibleVariableOverride]  set by the base class alone
 
     async def run_call(self, args: dict[str, Any]) -> Found:
         """Args: `query`, `collection`."""

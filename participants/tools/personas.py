@@ -51,7 +51,7 @@ class PersonaTool(BaseTool):
 
     CONFIG_NAME: ClassVar[str] = "personas"
     Config: ClassVar[type[Section]] = PersonasConfig
-    config: PersonasConfig
+    config: PersonasConfig  # pyright: ignore[reportIncompatibleVariableOverride]  set by the base class alone
 
     async def setup(self) -> None:
         """Serve the texts, too."""

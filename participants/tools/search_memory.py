@@ -32,7 +32,7 @@ class SearchMemoryTool(BaseTool):
 
     CONFIG_NAME: ClassVar[str] = "search_memory"
     Config: ClassVar[type[Section]] = SearchMemoryConfig
-    config: SearchMemoryConfig
+    config: SearchMemoryConfig  # pyright: ignore[reportIncompatibleVariableOverride]  set by the base class alone
 
     async def run_call(self, args: dict[str, Any]) -> Found:
         """Args: `query`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import ContextVar
 
 import pytest
 
@@ -17,6 +18,18 @@ async def test_values_and_exceptions_come_back() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         await pool.run(int, "x")
     assert pool.load == 0
+    pool.close()
+
+
+async def test_a_thread_knows_for_whom_it_works() -> None:
+    whose = ContextVar("whose", default="nobody's")
+    pool = OffloadPool("test")
+
+    async def work(user: str) -> str:
+        whose.set(user)
+        return await pool.run(whose.get)
+
+    assert await asyncio.gather(*[asyncio.create_task(work(user)) for user in ("ann", "bob")]) == ["ann", "bob"]
     pool.close()
 
 

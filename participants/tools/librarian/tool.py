@@ -41,7 +41,7 @@ class LibraryAgentTool(BaseAgentTool):
 
     CONFIG_NAME: ClassVar[str] = "librarian"
     Config: ClassVar[type[Section]] = LibrarianConfig
-    config: LibrarianConfig
+    config: LibrarianConfig  # pyright: ignore[reportIncompatibleVariableOverride]  set by the base class alone
 
     async def run_call(self, args: dict[str, Any]) -> Found:
         """Args: `question`, `collection`."""

@@ -51,7 +51,7 @@ class LocationTool(BaseTool):
 
     CONFIG_NAME: ClassVar[str] = "location"
     Config: ClassVar[type[Section]] = LocationConfig
-    config: LocationConfig
+    config: LocationConfig  # pyright: ignore[reportIncompatibleVariableOverride]  set by the base class alone
 
     async def setup(self) -> None:
         """Nothing is known yet."""

@@ -440,6 +440,14 @@ async def test_calls_side_by_side_know_each_its_own_user(scene: Scene) -> None:
     assert scene.tool.turn == NO_TURN
 
 
+async def test_a_call_in_a_thread_knows_its_user_too(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("participants.participant.load", reloaded(policies=Policies(offloaded=True)))
+    scene.caller.publish(ConfigReload(section="probe"))
+    await scene.schemas.first(lambda m: m.policies.offloaded)
+    scene.call("1", do="whoami")
+    assert (await scene.result("1")).result == "s/u/q"
+
+
 async def test_a_service_is_asked_for_the_user_whose_call_it_is(scene: Scene) -> None:
     async def answer(_question: Question, request: Envelope) -> Answer:
         return Answer(text=f"hello {request.user_id}")
