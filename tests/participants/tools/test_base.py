@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pytest
 
@@ -15,7 +15,7 @@ from bus.client import BusClient
 from bus.config import SystemConfig
 from bus.envelope import NO_TURN, Envelope, TurnRef
 from bus.errors import RequestFailed
-from bus.messages import Message
+from bus.messages.base import Message, about
 from bus.messages.control import ConfigReload, Done, Heartbeat, Presence, ToolTransition
 from bus.messages.tool import (
     CancelTool,
@@ -51,7 +51,7 @@ class Answer(Message, frozen=True):
 
     SUBJECT = subjects.INBOX
 
-    text: str
+    text: Annotated[str, about("What the oracle says.")]
 
 
 class ProbeTool(BaseTool):
