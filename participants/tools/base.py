@@ -223,19 +223,26 @@ class BaseTool(Participant):
             State.WAITING,
             lambda before, action, after, _note: self._moved(call, envelope, before, action, after),
         )
-        work = self.spawn(self._run(call, envelope, machine), name=f"call {call.tool}")
+        work = self.spawn(self._serve(call, envelope, machine), name=f"call {call.tool}")
         self._running[call.call_id] = work
-        work.add_done_callback(lambda _work: self._running.pop(call.call_id, None))
-        work.add_done_callback(lambda _work: self._answer(call, envelope, machine, _work))
+        work.add_done_callback(lambda work: self._ended(call, envelope, machine, work))
 
     def _on_cancel(self, cancel: CancelTool, _envelope: Envelope) -> None:
         task = self._running.get(cancel.call_id)
         if task is not None:
             task.cancel()
 
-    def _answer(self, call: ToolCall, envelope: Envelope, machine: Machine, work: asyncio.Task[ToolResult]) -> None:
-        """Called once at the end of each call, also of one that was stopped before it began."""
-        answer = _result(call, "cancelled", "The call was stopped.") if work.cancelled() else work.result()
+    async def _serve(self, call: ToolCall, envelope: Envelope, machine: Machine) -> None:
+        self._answer(call, envelope, machine, await self._run(call, envelope, machine))
+
+    def _ended(self, call: ToolCall, envelope: Envelope, machine: Machine, work: asyncio.Task[None]) -> None:
+        """A call that was stopped, maybe before it began, has not said so itself."""
+        self._running.pop(call.call_id, None)
+        if work.cancelled():
+            self._answer(call, envelope, machine, _result(call, "cancelled", "The call was stopped."))
+
+    def _answer(self, call: ToolCall, envelope: Envelope, machine: Machine, answer: ToolResult) -> None:
+        """Called once at the end of each call."""
         try:
             self._say(answer, envelope)
         except (TypeError, ValueError, RecursionError):  # what the tool found does not fit into a message

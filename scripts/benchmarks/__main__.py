@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scripts.benchmarks.report import Report
 
-NAMES = ("turns", "ledger", "processes", "model")
+NAMES = ("turns", "tools", "ledger", "processes", "model")
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; all but model where left out")
     parser.add_argument("--json", type=Path, help="also write all samples to this file")
     chosen = parser.parse_args()
-    names = chosen.names or ["turns", "ledger", "processes"]
+    names = chosen.names or ["turns", "tools", "ledger", "processes"]
     if unknown := set(names) - set(NAMES):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
     report = Report()
