@@ -27,7 +27,7 @@ class ToolRecord(Struct, frozen=True, kw_only=True):
     seconds: Annotated[float, about("How long it took.")] = 0.0
     untrusted: Annotated[bool, about("Whether the result is content from outside: data, never instructions.")] = False
     approval: Annotated[str, about("The approval that it needs; empty for none.")] = ""
-    pid: Annotated[int, about("The process that it was sent to: that one runs it once, however often it is sent.")] = 0
+    boot: Annotated[str, about("The process that it is sent to: that one runs it once, however often it is sent.")] = ""
 
 
 class Step(Struct, frozen=True, kw_only=True):

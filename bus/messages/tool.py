@@ -80,6 +80,7 @@ class ToolSchema(Message, frozen=True):
     critique_priority: Annotated[int, about("Of several tools' rubrics the highest counts.")] = 0
     withdrawn: Annotated[bool, about("It goes: the model is told of it no longer.")] = False
     pid: Annotated[int, about("The tool's process id, so that its death withdraws it.")] = 0
+    boot: Annotated[str, about("The process's id on the bus, which no other one ever has.")] = ""
 
 
 class ToolSchemaRequest(Message, frozen=True):
@@ -98,7 +99,9 @@ class ToolCall(Message, frozen=True):
     call_id: Annotated[str, about("The call's id: the same id twice runs once in one process.")]
     args: Annotated[dict[str, Any], about("The arguments, validated.")]
     timeout_s: Annotated[float, about("Seconds after which nobody waits any more.")] = 20.0
-    pid: Annotated[int, about("The process meant: another one leaves the call alone. 0: whoever serves the tool.")] = 0
+    boot: Annotated[
+        str, about("The process meant: another one leaves the call alone. Empty: whoever serves the tool.")
+    ] = ""
 
 
 class ToolResult(Message, frozen=True):

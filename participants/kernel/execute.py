@@ -138,7 +138,7 @@ class ToolDispatcher:
         changed = self.registry.announce(schema)
         reason = self.registry.reason(schema)
         if changed:
-            self._end_calls(schema.name, lambda pid: not schema.withdrawn and pid not in (0, schema.pid))
+            self._end_calls(schema.name, lambda old: not schema.withdrawn and old.boot != schema.boot)
         if changed or reason != before:
             self._changed()
         if reason and reason != before:
@@ -155,14 +155,14 @@ class ToolDispatcher:
             self._changed()
 
     def _gone(self, name: str, pid: int) -> None:
-        self._end_calls(name, lambda running: pid in (0, running))
+        self._end_calls(name, lambda old: pid in (0, old.pid))
         if self.registry.process_gone(name, pid):
             self._changed()
 
-    def _end_calls(self, name: str, meant: Callable[[int], bool]) -> None:
+    def _end_calls(self, name: str, meant: Callable[[ToolSchema], bool]) -> None:
         """The process that runs these calls is dead: nobody will answer them."""
         for waiting in self._waiting.values():
-            if waiting.schema.name == name and meant(waiting.schema.pid) and not waiting.result.done():
+            if waiting.schema.name == name and meant(waiting.schema) and not waiting.result.done():
                 waiting.result.set_exception(ProcessGone(name))
 
     def _changed(self) -> None:
@@ -193,7 +193,7 @@ class ToolDispatcher:
         record = ToolRecord(call_id=call_id, tool=found.tool or name[:_LONGEST_NAME], args=_shown(arguments))
         if (schema := found.schema) is None:
             return Prepared(results.ended(record, found.outcome, found.words), None)
-        record = replace(record, pid=schema.pid)
+        record = replace(record, boot=schema.boot)
         try:
             args = _carried(fit(arguments, schema.parameters))
         except InvalidArguments as error:
@@ -257,14 +257,14 @@ class ToolDispatcher:
     def _following(self, schema: ToolSchema) -> ToolSchema | None:
         """The same tool, served by another process."""
         now = self.registry.get(schema.tool)
-        return now if now is not None and now.tool == schema.tool and now.pid != schema.pid else None
+        return now if now is not None and now.tool == schema.tool and now.boot != schema.boot else None
 
     async def _try(self, schema: ToolSchema, record: ToolRecord, until: float, turn: TurnRef) -> ToolResult:
         """Send the call until its process says that it runs it (it runs the same call once), then wait."""
         loop = asyncio.get_running_loop()
         waiting = self._waiting[record.call_id] = _Waiting(schema, loop.create_future())
         call = ToolCall(
-            tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=until - loop.time(), pid=schema.pid
+            tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=until - loop.time(), boot=schema.boot
         )
         waiting.sending = Repeat(self.config.resend_s, lambda: self._bus.publish(call, turn=turn))
         try:

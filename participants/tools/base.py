@@ -192,6 +192,7 @@ class BaseTool(Participant):
                 critique_priority=config.critique_priority,
                 withdrawn=withdrawn,
                 pid=os.getpid(),
+                boot=self.bus.boot,
             )
         )
 
@@ -208,7 +209,7 @@ class BaseTool(Participant):
     # ------------------------------------------------------------------ a call
 
     def _on_call(self, call: ToolCall, envelope: Envelope) -> None:
-        if call.pid not in (0, os.getpid()):
+        if call.boot not in ("", self.bus.boot):
             return  # it is for the process before us, which may have run it
         if call.call_id in self._answers:
             answer = self._answers[call.call_id]

@@ -311,6 +311,6 @@ class ToolRounds:
     def _may_go_again(self, call: Prepared) -> Prepared:
         """A call that may have been sent before: safe where it is harmless, or goes to the same process."""
         record, schema = call
-        if schema is not None and (schema.policies.idempotent or (record.pid and record.pid == schema.pid)):
+        if schema is not None and (schema.policies.idempotent or (record.boot and record.boot == schema.boot)):
             return call
         return Prepared(results.lost(record), None)

@@ -10,7 +10,7 @@ from bus.messages.ledger import ToolRecord
 from bus.messages.tool import OUTCOMES, Policies, ToolResult
 from participants.kernel import results
 
-RECORD = ToolRecord(call_id="c", tool="t", args={"a": 1}, approval="x", pid=7)
+RECORD = ToolRecord(call_id="c", tool="t", args={"a": 1}, approval="x", boot="b7")
 
 
 def answer(outcome: str = "ok", text: str = "", sources: list[dict[str, Any]] | None = None) -> ToolResult:
@@ -39,7 +39,7 @@ def test_a_tool_says_only_what_it_can_know(said: str, kept: str) -> None:
 
 def test_the_record_keeps_who_and_what() -> None:
     taken = results.taken(RECORD, answer("ok", "found"), Policies(untrusted=True))
-    assert (taken.call_id, taken.args, taken.approval, taken.pid) == ("c", {"a": 1}, "x", 7)
+    assert (taken.call_id, taken.args, taken.approval, taken.boot) == ("c", {"a": 1}, "x", "b7")
     assert (taken.result, taken.untrusted) == ("found", True)
 
 

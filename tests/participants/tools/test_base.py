@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, ClassVar
@@ -135,8 +134,8 @@ class Scene:
         self.turns.append(envelope.turn)
         self.results(result, envelope)
 
-    def call(self, call_id: str, timeout_s: float = 10.0, pid: int = 0, turn: TurnRef = TURN, **args: Any) -> None:
-        call = ToolCall(tool="probe", call_id=call_id, args=args, timeout_s=timeout_s, pid=pid)
+    def call(self, call_id: str, timeout_s: float = 10.0, boot: str = "", turn: TurnRef = TURN, **args: Any) -> None:
+        call = ToolCall(tool="probe", call_id=call_id, args=args, timeout_s=timeout_s, boot=boot)
         self.caller.publish(call, turn=turn)
 
     def cancel(self, call_id: str) -> None:
@@ -262,8 +261,8 @@ async def test_a_call_without_time_is_answered(scene: Scene, timeout_s: float) -
 
 
 async def test_a_call_for_another_process_is_left_alone(scene: Scene) -> None:
-    scene.call("1", pid=os.getpid() + 1)
-    scene.call("2", pid=os.getpid())
+    scene.call("1", boot="another")
+    scene.call("2", boot=scene.tool.bus.boot)
     await scene.result("2")
     assert [m.call_id for m in scene.results.messages] == ["2"]
 

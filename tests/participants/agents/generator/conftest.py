@@ -226,7 +226,13 @@ class World:
         client.on(ToolCall, on_call, key=name)
         parameters = schema or {"type": "object", "properties": {}}
         described = ToolSchema(
-            tool=name, name=name, description=name, parameters=parameters, policies=Policies(**policies), pid=4242
+            tool=name,
+            name=name,
+            description=name,
+            parameters=parameters,
+            policies=Policies(**policies),
+            pid=4242,
+            boot="b4242",
         )
         client.publish(described)
         return client

@@ -198,7 +198,7 @@ async def test_what_changed_meanwhile_is_not_run(world: World) -> None:
     world.ask("delete it")
     request = await asked(world)
     schema = {"type": "object", "properties": {"path": {"type": "integer"}}}
-    tool.publish(ToolSchema(tool="rm", name="rm", description="", parameters=schema, pid=4242))
+    tool.publish(ToolSchema(tool="rm", name="rm", description="", parameters=schema, pid=4242, boot="b4242"))
     world.ledger.decide(request.approval_id, "approved")
     end = await world.end()
     assert (outcomes(end.tool_calls), rm.calls, world.ledger.taken) == ([("rm", "invalid_arguments")], [], [])
@@ -257,21 +257,21 @@ def known(state: Any, **call: Any) -> tuple[ToolRecord, ApprovalInfo]:
 
 
 @pytest.mark.parametrize(
-    ("state", "pid", "policies", "outcome", "runs"),
+    ("state", "boot", "policies", "outcome", "runs"),
     [
-        ("approved", 1, {}, "denied", 0),  # this id is not the hash of the call
-        ("denied", 1, {}, "denied", 0),
-        ("expired", 1, {}, "denied", 0),
-        ("void", 1, {}, "denied", 0),
-        ("taken", 4242, {}, "ok", 1),
-        ("taken", 1, {}, "crashed", 0),
-        ("taken", 1, {"idempotent": True}, "ok", 1),
+        ("approved", "b1", {}, "denied", 0),  # this id is not the hash of the call
+        ("denied", "b1", {}, "denied", 0),
+        ("expired", "b1", {}, "denied", 0),
+        ("void", "b1", {}, "denied", 0),
+        ("taken", "b4242", {}, "ok", 1),
+        ("taken", "b1", {}, "crashed", 0),
+        ("taken", "b1", {"idempotent": True}, "ok", 1),
     ],
 )
 async def test_a_resumed_turn_goes_on_from_the_users_answer(
-    world: World, state: Any, pid: int, policies: dict[str, Any], outcome: str, runs: int
+    world: World, state: Any, boot: str, policies: dict[str, Any], outcome: str, runs: int
 ) -> None:
-    record, info = known(state, pid=pid)
+    record, info = known(state, boot=boot)
     world.ledger.steps = [round_of(record)]
     world.ledger.approvals = {"a1": info}
     rm = Recorder()
@@ -285,7 +285,9 @@ async def test_a_resumed_turn_still_waits_and_then_runs_once(world: World) -> No
     from participants.kernel.policies import approval_id
 
     name = approval_id("q1-0-0", "rm", {"path": "/a"})
-    world.ledger.steps = [round_of(ToolRecord(call_id="q1-0-0", tool="rm", args={"path": "/a"}, approval=name, pid=1))]
+    world.ledger.steps = [
+        round_of(ToolRecord(call_id="q1-0-0", tool="rm", args={"path": "/a"}, approval=name, boot="b1"))
+    ]
     rm = Recorder()
     await world.tool("rm", rm, **ASKS)
     world.model.reply(Say("Done."))
@@ -298,21 +300,21 @@ async def test_a_resumed_turn_still_waits_and_then_runs_once(world: World) -> No
 
 
 @pytest.mark.parametrize(
-    ("pid", "idempotent", "outcome"),
-    [(4242, False, "ok"), (1, False, "crashed"), (0, False, "crashed"), (1, True, "ok")],
+    ("boot", "idempotent", "outcome"),
+    [("b4242", False, "ok"), ("b1", False, "crashed"), ("", False, "crashed"), ("b1", True, "ok")],
     ids=["same process", "another process", "unknown process", "harmless"],
 )
 async def test_a_call_without_a_result_goes_again_only_where_it_cannot_run_twice(
-    world: World, pid: int, idempotent: bool, outcome: str
+    world: World, boot: str, idempotent: bool, outcome: str
 ) -> None:
-    world.ledger.steps = [round_of(ToolRecord(call_id="q1-0-0", tool="send", pid=pid))]
+    world.ledger.steps = [round_of(ToolRecord(call_id="q1-0-0", tool="send", boot=boot))]
     await world.tool("send", Recorder(), idempotent=idempotent)
     world.model.reply(Say("Done."))
     assert outcomes((await world.answer("send it")).tool_calls) == [("send", outcome)]
 
 
 async def test_of_a_round_only_what_has_no_result_goes_again(world: World) -> None:
-    one, two = (ToolRecord(call_id=f"q1-0-{n}", tool="read", args={"n": n}, pid=1) for n in range(2))
+    one, two = (ToolRecord(call_id=f"q1-0-{n}", tool="read", args={"n": n}, boot="b1") for n in range(2))
     there = ToolRecord(call_id="q1-0-1", tool="read", args={"n": 1}, outcome="ok", result="saved")
     world.ledger.steps = [round_of(one, two), Step(n=1, kind="result", calls=[there])]
     read = Recorder()
@@ -325,7 +327,7 @@ async def test_of_a_round_only_what_has_no_result_goes_again(world: World) -> No
 
 
 async def test_what_ended_before_it_was_sent_is_not_sent_after_a_restart(world: World) -> None:
-    wrong = ToolRecord(call_id="q1-0-0", tool="read", outcome="invalid_arguments", result="n: wrong", pid=4242)
+    wrong = ToolRecord(call_id="q1-0-0", tool="read", outcome="invalid_arguments", result="n: wrong", boot="b4242")
     world.ledger.steps = [round_of(wrong)]
     read = Recorder()
     await world.tool("read", read, idempotent=True)
@@ -418,7 +420,7 @@ async def test_a_harmless_call_is_tried_again_by_the_next_process(world: World) 
     announce(following, "clock", pid=4343, idempotent=True)
     end = await world.end()
     assert [call.result for call in end.tool_calls] == ["noon"]
-    assert [call.pid for call in (*first.calls, *second.calls)] == [4242, 4343]
+    assert [call.boot for call in (*first.calls, *second.calls)] == ["b4242", "b4343"]
 
 
 def announce(client: BusClient, tool: str, *, pid: int, **policies: Any) -> None:
@@ -430,34 +432,35 @@ def announce(client: BusClient, tool: str, *, pid: int, **policies: Any) -> None
             parameters={"type": "object"},
             policies=Policies(**policies),
             pid=pid,
+            boot=f"b{pid}",
         )
     )
 
 
 async def test_it_is_tried_again_once(world: World) -> None:
-    calls: list[int] = []
+    calls: list[str] = []
 
     def die(call: ToolCall) -> None:
-        calls.append(call.pid)
-        announce(world.bus, "clock", pid=call.pid + 1, idempotent=True, timeout_s=5.0)
+        calls.append(call.boot)
+        announce(world.bus, "clock", pid=int(call.boot[1:]) + 1, idempotent=True, timeout_s=5.0)
 
     await world.tool("clock", die, idempotent=True, timeout_s=5.0)
     calls_then(world, Call("clock", {}))
     end = await world.answer("time?")
-    assert (outcomes(end.tool_calls), calls) == ([("clock", "crashed")], [4242, 4243])
+    assert (outcomes(end.tool_calls), calls) == ([("clock", "crashed")], ["b4242", "b4243"])
 
 
 async def test_what_is_not_harmless_is_never_tried_again(world: World) -> None:
-    calls: list[int] = []
+    calls: list[str] = []
 
     def die(call: ToolCall) -> None:
-        calls.append(call.pid)
-        announce(world.bus, "send", pid=call.pid + 1)
+        calls.append(call.boot)
+        announce(world.bus, "send", pid=int(call.boot[1:]) + 1)
 
     await world.tool("send", die)
     calls_then(world, Call("send", {}))
     end = await world.answer("send it")
-    assert (outcomes(end.tool_calls), calls) == ([("send", "crashed")], [4242])
+    assert (outcomes(end.tool_calls), calls) == ([("send", "crashed")], ["b4242"])
 
 
 async def test_a_tool_that_says_goodbye_in_mid_call_ends_it(world: World) -> None:
