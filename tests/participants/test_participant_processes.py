@@ -11,7 +11,7 @@ from bus.client import BusClient
 from bus.envelope import Envelope
 from bus.messages.control import ConfigReload, Heartbeat, Presence
 from bus.messages.tool import ToolCall, ToolResult, ToolSchema
-from tests.support.stage import Heard, Running, Stage, presence
+from tests.support.stage import ROOT, Heard, Running, Stage, presence
 
 PROXY, DATETIME = "bus.proxy", "participants.tools.datetime"
 
@@ -144,3 +144,38 @@ async def test_it_goes_on_after_a_restart_of_the_proxy(stage: Stage) -> None:
     await stage.start(PROXY)
     await listening.presence.first(presence("datetime"))
     assert (await listening.call("1")).outcome == "ok"
+
+
+_BLOCKS = """
+import sys, time
+
+from participants.participant import main
+from participants.tools.base import BaseTool
+
+
+class Blocks(BaseTool):
+    CONFIG_NAME = "blocks"
+
+    def run_call(self, args):
+        time.sleep(3600)
+
+
+sys.exit(main(Blocks))
+"""
+_BLOCKS_YAML = "id: blocks_tool\ntool: blocks\ndescription: Blocks.\nparameters: {type: object}\n"
+
+
+async def test_a_thread_that_never_ends_keeps_nobody_from_leaving(stage: Stage, listening: Listening) -> None:
+    folder = stage.home / "participants"
+    folder.mkdir()
+    (folder / "blocks.py").write_text(_BLOCKS)
+    (folder / "blocks.yaml").write_text(_BLOCKS_YAML)
+    variables = {"LOCAL2_SYSTEM__HEARTBEAT_S": "0.05", "LOCAL2_SYSTEM__DRAIN_S": "0.2", "PYTHONPATH": str(ROOT)}
+    tool = await stage.start(sys.executable, str(folder / "blocks.py"), **variables)
+    await listening.presence.first(lambda m: m.state == "ready" and m.pid == tool.pid)
+    listening.client.publish(ToolCall(tool="blocks", call_id="1", args={}))
+    beat = await listening.beats.first(lambda m: m.pools and m.pools[0].running == 1)
+    assert (beat.pools[0].name, beat.pools[0].waiting) == ("calls", 0)
+    tool.send(signal.SIGTERM)
+    assert (await listening.results.first(lambda m: m.call_id == "1")).outcome == "cancelled"
+    assert await tool.ended() == 0
