@@ -47,10 +47,8 @@ class Mender:
         """The arguments as they were meant."""
         schema = self._target(self._root)
         declared = _mapping(schema.get("properties"))
-        if len(given) == 1:
-            ((name, inner),) = given.items()
-            if name in _WRAPPERS and name not in declared and isinstance(inner, dict):
-                given = cast("dict[str, Any]", inner)
+        while (inner := _wrapped(given, declared)) is not None:
+            given = inner
         return cast("dict[str, Any]", self.mend(given, schema, 0))
 
     def mend(self, value: Any, schema: Any, depth: int) -> Any:
@@ -133,6 +131,13 @@ class Mender:
         first = _list(schema.get("prefixItems"))
         parts = [*first, *[schema.get("items")] * max(0, len(value) - len(first))]
         return [self.mend(item, part, depth + 1) for item, part in zip(value, parts, strict=False)]
+
+
+def _wrapped(given: dict[str, Any], declared: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments inside a lone `arguments` that the tool does not have."""
+    name = next(iter(given), "")
+    lone = len(given) == 1 and name in _WRAPPERS and name not in declared
+    return cast("dict[str, Any]", given[name]) if lone and isinstance(given[name], dict) else None
 
 
 # ---------------------------------------------------------------------- single values

@@ -83,17 +83,6 @@ def fit(arguments: Any, schema: dict[str, Any]) -> dict[str, Any]:
     return meant
 
 
-def check(arguments: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Check arguments against a schema as they stand.
-
-    Raises:
-        InvalidArguments: Each fault with its field.
-    """
-    words = list(_faults(_validator(json.dumps(schema, sort_keys=True)), arguments, schema))
-    if words:
-        raise InvalidArguments("; ".join(words[:_MOST_FAULTS]))
-
-
 # ---------------------------------------------------------------------- the check
 
 

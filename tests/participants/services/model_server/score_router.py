@@ -19,12 +19,20 @@ from participants.services.model_server.router import Decision, Tool
 from participants.services.model_server.weights import resolve
 
 HERE = Path(__file__).parent
+CONFIG = HERE.parents[3] / "config"
 
 
-def tools_named(names: list[str]) -> list[Tool]:
-    """The tools of router_tools.yaml with these names."""
+def tools_of(group: dict[str, Any]) -> list[Tool]:
+    """The tools of router_tools.yaml that a group names, or those of config/ as they are installed."""
+    if "installed" in group:
+        return [_installed(name) for name in group["installed"]]
     known = yaml.safe_load((HERE / "router_tools.yaml").read_text(encoding="utf-8"))
-    return [_tool(name, known[name]) for name in names]
+    return [_tool(name, known[name]) for name in group["tools"]]
+
+
+def _installed(program: str) -> Tool:
+    known = yaml.safe_load((CONFIG / f"{program}.yaml").read_text(encoding="utf-8"))
+    return Tool(known["tool"], known["description"], known["parameters"])
 
 
 def _tool(name: str, known: dict[str, Any]) -> Tool:
@@ -48,11 +56,13 @@ def is_right(decision: Decision, question: dict[str, Any]) -> bool:
     return all(part in str(decision.arguments.get(name, "")).lower() for name, part in wanted.items())
 
 
-async def score(choice: str) -> None:
-    """Ask everything, and print what went wrong."""
+async def score(choice: str, wanted: str) -> None:
+    """Ask everything (of the groups whose name holds `wanted`), and print what went wrong."""
     engine = LlamaEngine(LlamaConfig(resolve(choice).path, 8192, 3, 128), lambda _state, _reason: None)
     for group in yaml.safe_load((HERE / "router_questions.yaml").read_text(encoding="utf-8")):
-        tools = tools_named(group["tools"])
+        if wanted not in group["name"]:
+            continue
+        tools = tools_of(group)
         began = time.monotonic()
         await engine.run([router.warm_up(tools)])
         warm_s, right, seconds = time.monotonic() - began, 0, list[float]()
@@ -70,4 +80,5 @@ async def score(choice: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(score(sys.argv[1] if len(sys.argv) > 1 else "default"))
+    given = dict(enumerate(sys.argv[1:]))
+    asyncio.run(score(given.get(0, "default"), given.get(1, "")))
