@@ -14,7 +14,7 @@ _FORMAT = re.compile(r"\b(?:json|xml|ya?ml|syntax|notation|payload|schema|markup
 _CALL = re.compile(r"\b(?:(?:tool|function|api)[ _-]?(?:calls?|calling|use)|tools?|functions?|calls?)\b", re.IGNORECASE)
 _ITSELF = re.compile(
     r"(?:<|\[|\b)/?(?:tool_calls?|function_calls?)\b|\b(?:tool|function) calls? (?:looks?|format|example)|"
-    r"\bexamples? (?:of )?(?:a |an )?(?:tool|function|\w+) calls?\b",
+    r"\bexamples? (?:of )?(?:a |an )?(?:tool|function|api) calls?\b",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(

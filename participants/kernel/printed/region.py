@@ -169,6 +169,8 @@ class _Region:
             return self._fence_end(place)
         opening = _FENCE.match(self._text, place)
         if opening is None:
+            if self._calls and self._ended and _FENCE_BEGUN.fullmatch(self._text, place):
+                return len(self._text)  # what is left of a damaged fence
             if _FENCE_BEGUN.fullmatch(self._text, place) and (self._may_be_weak() or self._strong):
                 self._wait()
             return None

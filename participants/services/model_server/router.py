@@ -24,8 +24,8 @@ _HEAD = """\
 You choose what an assistant does next. Reply with one JSON object that names one function.
 
 {functions}
-{answer}() - no function is needed: small talk, thanks, general knowledge, explaining, writing, translating, code, \
-mathematics, or what was said before
+{answer}() - no function is needed: small talk, thanks, facts about the world, people, places or history, explaining, \
+writing, translating, code, mathematics, or what was said before
 
 Choose {answer} unless the request clearly needs another function."""
 
@@ -176,14 +176,16 @@ def _known_examples() -> tuple[_Example, ...]:
 
 
 def _examples(tools: Sequence[Tool]) -> Iterable[_Example]:
-    """Examples for these tools, mixed with questions that need none; a stable order for stable prompts."""
+    """Examples for these tools, and questions that need none spread among them up to the last one.
+
+    What stands last counts most, and a tool that is called needlessly is the worse mistake. A stable order keeps the
+    prompt stable.
+    """
     for_tools = [example for tool in tools for example in _examples_of(tool)][:12]
     plain = [example for example in _known_examples() if not example.tool]
-    while for_tools or plain:
-        if plain:
-            yield plain.pop(0)
-        if for_tools:
-            yield for_tools.pop(0)
+    places = [(index / max(1, len(for_tools)), 1, example) for index, example in enumerate(for_tools)]
+    places += [((index + 1) / len(plain), 0, example) for index, example in enumerate(plain)]
+    return [example for _place, _kind, example in sorted(places, key=lambda place: place[:2])]
 
 
 def _examples_of(tool: Tool) -> list[_Example]:

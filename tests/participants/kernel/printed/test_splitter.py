@@ -55,6 +55,10 @@ NOTATIONS = [
     f"```tool_call\n{SEARCH}\n```",
     f"~~~json\n{SEARCH}\n~~~",
     f"```json\n{SEARCH}",
+    f"{SEARCH}\n```",
+    f"{SEARCH}</s>",
+    f"{SEARCH}<|im_end|>",
+    f"{SEARCH}<end_of_turn>",
     f"[{SEARCH}]",
     '{"name": "web_search", "parameters": {"query": "rain boots"}}',
     '{"tool": "web_search", "args": {"query": "rain boots"}}',
@@ -149,6 +153,7 @@ def test_nothing_runs_where_the_notation_was_asked_for(text: str, question: str)
     [
         "Use web_search to find rain boots",
         "search the web for a JSON parser",
+        "find examples of phone calls",
         "what time is it? answer in JSON",
         "Who should I call about a leak?",
         "what is the syntax of a for loop in C",
