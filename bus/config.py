@@ -7,6 +7,7 @@ environment wins over both.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,10 @@ from bus import paths
 from bus.errors import ConfigError
 
 UNSET_ID = "[set id in yaml]"
+_C_INT = 2**31 - 1
+"""What ZeroMQ takes."""
+_LARGEST = 2**53
+"""Whole numbers beyond it are not the same in every program that reads JSON."""
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _T = TypeVar("_T", bound=Struct)
 
@@ -37,10 +42,10 @@ class BusConfig(Section, frozen=True, kw_only=True):
     host: Annotated[str, Meta(description="With tcp: a loopback address.")] = "127.0.0.1"
     publish_port: Annotated[int, Meta(description="With tcp: where participants publish.", ge=1, le=65535)] = 7811
     subscribe_port: Annotated[int, Meta(description="With tcp: where participants listen.", ge=1, le=65535)] = 7812
-    high_water_mark: Annotated[int, Meta(description="Messages queued a connection.", ge=10)] = 20_000
+    high_water_mark: Annotated[int, Meta(description="Messages queued a connection.", ge=10, le=_C_INT)] = 20_000
     max_message_bytes: Annotated[int, Meta(description="A larger message is refused.", ge=65_536)] = 16_777_216
-    reconnect_ms: Annotated[int, Meta(description="Pause between tries to reach the proxy.", ge=1)] = 10
-    linger_ms: Annotated[int, Meta(description="How long unsent messages hold up an exit.", ge=0)] = 200
+    reconnect_ms: Annotated[int, Meta(description="Pause between tries to reach the proxy.", ge=1, le=_C_INT)] = 10
+    linger_ms: Annotated[int, Meta(description="How long unsent messages hold up an exit.", ge=0, le=_C_INT)] = 200
     request_timeout_s: Annotated[float, Meta(description="How long a request waits by default.", gt=0)] = 5.0
     resend_s: Annotated[float, Meta(description="An unanswered request is sent again after this.", gt=0)] = 0.5
     buffer: Annotated[int, Meta(description="Messages held while the proxy is away.", ge=0)] = 20_000
@@ -156,12 +161,34 @@ def convert(values: dict[str, Any], kind: type[_T], source: str) -> _T:
     """
     try:
         section = msgspec.convert(values, kind, strict=True)
+        unusable = next(_unusable(values, ""), None)
+    except RecursionError as error:
+        raise ConfigError(source, "", "something refers to itself, or is nested too deep") from error
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$.")
         raise ConfigError(source, where.rstrip("`"), what) from error
+    if unusable is not None:
+        raise ConfigError(source, *unusable)
     for where, key in _passed_over(values, msgspec.to_builtins(section), ""):
         raise ConfigError(source, where, f"Object contains unknown field `{key}`")
     return section
+
+
+def _unusable(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """(place, what is expected) of values of the right type that no timer, no JSON and no yaml can carry."""
+    if isinstance(value, dict):
+        for key, inner in cast("dict[Any, Any]", value).items():
+            yield from _unusable(key, where)
+            yield from _unusable(inner, f"{where}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from _unusable(inner, f"{where}[{index}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield where, "Expected a finite number"
+    elif isinstance(value, int) and abs(value) > _LARGEST:
+        yield where, f"Expected a whole number of at most {_LARGEST}"
+    elif isinstance(value, str) and value != value.encode("utf-8", "replace").decode():
+        yield where, "Expected text without halves of surrogate pairs"
 
 
 def _passed_over(given: Any, taken: Any, where: str) -> Iterator[tuple[str, str]]:

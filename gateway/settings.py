@@ -133,7 +133,17 @@ def change(section: str, changes: dict[str, Any]) -> None:
     initial = msgspec.to_builtins(config.convert(defaults, kind, section))
     kept = {key: value for key, value in merged.items() if key not in initial or value != initial[key]}
     config.convert(config.merge(defaults, kept), kind, target.name)
-    yaml_edit.save(target, yaml.safe_dump(kept, allow_unicode=True, sort_keys=False) if kept else "")
+    yaml_edit.save(target, _dumped(kept, target.name) if kept else "")
+
+
+def _dumped(values: dict[str, Any], file: str) -> str:
+    """The values as yaml that reads back as the same: what stands unescaped there may be taken for a line's end."""
+    try:
+        text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
+        same = config.parse_yaml(text, file) == values
+        return text if same else yaml.safe_dump(values, allow_unicode=False, sort_keys=False)
+    except RecursionError as error:
+        raise ConfigError(file, "", "something is nested too deep") from error
 
 
 def _files(section: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -124,6 +124,10 @@ def test_no_file_at_all_gives_the_defaults(folders: Folders) -> None:
         ("colour: red\n", "", "unknown field `colour`"),
         ("id: 7\n", "id", "Expected `str`, got `int`"),
         ("rate: null\n", "rate", "Expected `float`, got `null`"),
+        ("rate: .inf\n", "rate", "finite"),
+        ("inner: {size: 9007199254740993}\n", "inner.size", "at most 9007199254740992"),
+        ("labels: [{extra: {a: [.nan]}}]\n", "labels[0].extra.a[0]", "finite"),
+        ("labels: [{extra: &x {a: *x}}]\n", "", "refers to itself"),
     ],
 )
 def test_a_wrong_value_names_file_key_and_what_is_expected(folders: Folders, text: str, key: str, words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 import subprocess
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 import yaml
@@ -18,6 +18,14 @@ from bus.messages.control import ConfigReload
 from gateway import settings
 
 HEAVY = ("chromadb", "fastapi", "httpx", "llama_cpp", "numpy", "ollama", "onnxruntime", "tokenizers", "xllamacpp")
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """Mappings within mappings."""
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
 
 
 @pytest.fixture(autouse=True)
@@ -97,12 +105,24 @@ def test_only_what_differs_is_kept_and_only_for_the_user():
         ("gateway", {"host": "0.0.0.0"}, "host: only this machine is served yet"),  # noqa: S104  what is refused
         ("gateway", {"allowed_origins": ["evil.example"]}, "allowed_origins: expected such as"),
         ("system", {"log_level": "loud"}, "log_level"),
+        ("system", {"id": "half \ud83d"}, "id: Expected text without halves"),
+        ("bus", {"high_water_mark": 2**40}, "high_water_mark: Expected `int` <= 2147483647"),
+        ("generator", {"temperature": float("nan")}, "temperature: Expected a finite number"),
+        ("generator", {"seed": 2**70}, "seed: Expected a whole number of at most"),
+        ("datetime", {"parameters": nested(500)}, "nested too deep"),
     ],
 )
 def test_a_wrong_value_is_refused_with_words_and_nothing_is_written(section, changes, words):
     with pytest.raises(ConfigError, match=words.replace("(", r"\(")):
         settings.change(section, changes)
     assert not user_file(section).exists()
+
+
+@pytest.mark.parametrize("text", ["\x85", "a\u2028b", "\0", "\ufeff", "x: [\n- y", "null", "  ", "%(ENV_HOME)s"])
+def test_any_text_that_is_accepted_reads_back_as_it_was(text):
+    settings.change("generator", {"system_prompt": text})
+    assert settings.read("generator")[1] is None
+    assert one("generator", "system_prompt").value == text
 
 
 def test_a_broken_file_is_a_problem_and_hides_nothing():
