@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Meta
 
 from bus.config import Section
+from bus.errors import ConfigError
 
 OLLAMA_PORT = 11434
+_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?")
 ROLES = ("default", "quality", "vision")
 
 
@@ -29,26 +33,58 @@ class ModelsConfig(Section, frozen=True, kw_only=True):
     vision: Annotated[str, Meta(description="For pictures; empty: the default one.")] = ""
     preferred: Annotated[list[str], Meta(description="What an empty `default` looks for, best first.")] = []
 
+    def __post_init__(self) -> None:
+        """A slip in the address is said where it was made, before anything connects to it."""
+        try:
+            normalise_host(self.ollama_host)
+        except ValueError as error:
+            raise ValueError(f"ollama_host: {error}") from error
+
 
 def normalise_host(text: str) -> str:
     """Any way in which people write Ollama's address, as `scheme://host:port`.
 
     A path such as /api or /v1 is dropped; 0.0.0.0, which servers listen on, becomes loopback.
+
+    Raises:
+        ValueError: It is no address; the text says what is expected.
     """
     text = text.strip()
-    parts = urlsplit(text if "://" in text else f"http://{text}")
-    host = parts.hostname or "127.0.0.1"
-    if host in ("0.0.0.0", "::"):  # noqa: S104  read, not listened on
-        host = "127.0.0.1"
-    if ":" in host:
-        host = f"[{host}]"
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        host, port = _host(parts.hostname or "127.0.0.1"), parts.port
+    except ValueError as error:
+        raise ValueError(f"expected an address such as 127.0.0.1:{OLLAMA_PORT}, got {text[:80]!r} ({error})") from error
+    if parts.scheme not in ("http", "https"):
+        raise ValueError(f"expected http:// or https:// before the address, got {text[:80]!r}")
     default_port = 443 if parts.scheme == "https" else OLLAMA_PORT
-    return f"{parts.scheme}://{host}:{parts.port or default_port}"
+    return f"{parts.scheme}://{host}:{port or default_port}"
+
+
+def _host(name: str) -> str:
+    if ":" in name:
+        address = ipaddress.IPv6Address(name)
+        if address.scope_id is not None:
+            raise ValueError("no zone may follow an address")
+        return "127.0.0.1" if address.is_unspecified else f"[{address}]"
+    ascii_name = name.encode("idna").decode()
+    if not _NAME.fullmatch(ascii_name):
+        raise ValueError("no name of a machine")
+    return "127.0.0.1" if ascii_name == "0.0.0.0" else ascii_name  # noqa: S104  read, not listened on
 
 
 def ollama_url(config: ModelsConfig) -> str:
-    """Ollama's address: models.yaml, else OLLAMA_HOST, else this machine."""
-    return normalise_host(config.ollama_host or os.environ.get("OLLAMA_HOST") or "127.0.0.1")
+    """Ollama's address: models.yaml, else OLLAMA_HOST, else this machine.
+
+    Raises:
+        ConfigError: OLLAMA_HOST holds none.
+    """
+    named = os.environ.get("OLLAMA_HOST", "")
+    try:
+        address = normalise_host(named)
+    except ValueError as error:  # whatever models.yaml says: the ollama package reads it, too, and does not start
+        raise ConfigError("OLLAMA_HOST", "", str(error)) from error
+    return normalise_host(config.ollama_host) if config.ollama_host else address
 
 
 def same_model(wanted: str, name: str) -> bool:

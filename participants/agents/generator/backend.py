@@ -14,7 +14,7 @@ import ollama
 import structlog
 
 from bus.command import local2
-from bus.errors import Local2Error
+from bus.errors import ConfigError, Local2Error
 from bus.messages.control import Backend
 from bus.messages.generation import BackendInfo, ModelInfo, RoleInfo
 from participants.agents.generator.chat import ChatClient
@@ -65,9 +65,13 @@ class Backends:
         self.models = []
 
     async def _try_ollama(self) -> bool:
-        url = ollama_url(self.config)
+        url = ""
         try:
+            url = ollama_url(self.config)
             self.models = await self._list(url)
+        except ConfigError as error:
+            self.info = BackendInfo(kind="none", state="unreachable", message=f"{error}.")
+            return False
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError) as error:
             words = (
                 f"No Ollama answers at {url}. Start it (ollama serve), or set OLLAMA_HOST or models.yaml: ollama_host."
