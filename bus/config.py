@@ -47,7 +47,7 @@ class BusConfig(Section, frozen=True, kw_only=True):
     reconnect_ms: Annotated[int, Meta(description="Pause between tries to reach the proxy.", ge=1, le=_C_INT)] = 10
     linger_ms: Annotated[int, Meta(description="How long unsent messages hold up an exit.", ge=0, le=_C_INT)] = 200
     request_timeout_s: Annotated[float, Meta(description="How long a request waits by default.", gt=0)] = 5.0
-    resend_s: Annotated[float, Meta(description="An unanswered request is sent again after this.", gt=0)] = 0.5
+    resend_s: Annotated[float, Meta(description="An unanswered request is sent again after this.", ge=0.01)] = 0.5
     buffer: Annotated[int, Meta(description="Messages held while the proxy is away.", ge=0)] = 20_000
 
     def publish_to(self) -> str:
@@ -68,7 +68,7 @@ class SystemConfig(Section, frozen=True, kw_only=True):
     """system.yaml: what all participants share."""
 
     instance_id: Annotated[str, Meta(description="This machine's name on the bus; empty: the host name.")] = ""
-    heartbeat_s: Annotated[float, Meta(description="Seconds between two beats.", gt=0)] = 2.0
+    heartbeat_s: Annotated[float, Meta(description="Seconds between two beats.", ge=0.01)] = 2.0
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="How much is logged.")] = "info"
     drain_s: Annotated[float, Meta(description="How long running work may go on after SIGTERM.", gt=0)] = 8.0
 

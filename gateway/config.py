@@ -36,7 +36,7 @@ class GatewayConfig(Section, frozen=True, kw_only=True):
     queue_bytes: Annotated[int, Meta(description="The same in bytes.", ge=65_536)] = 8_388_608
     observer_queue: Annotated[int, Meta(description="Messages that wait for a slow bus observer.", ge=16)] = 1000
     submit_timeout_s: Annotated[float, Meta(description="How long a question may take to be accepted.", gt=0)] = 10.0
-    silence_s: Annotated[float, Meta(description="An open turn silent for so long is looked up.", gt=0)] = 2.0
+    silence_s: Annotated[float, Meta(description="An open turn silent for so long is looked up.", ge=0.01)] = 2.0
 
     def __post_init__(self) -> None:
         if not is_loopback(self.host):

@@ -42,7 +42,7 @@ class ToolDispatcherConfig(Section, frozen=True, kw_only=True):
     """tool_dispatcher.yaml: how the generator runs tools."""
 
     tool_timeout: Annotated[float, Meta(description="Seconds; a tool's own timeout_s goes first.", gt=0)] = 20.0
-    resend_s: Annotated[float, Meta(description="A call that no tool says it runs is sent again.", gt=0)] = 0.5
+    resend_s: Annotated[float, Meta(description="A call that no tool says it runs is sent again.", ge=0.01)] = 0.5
     back_s: Annotated[
         float, Meta(description="How long a crashed tool may take to be back for a second try.", ge=0)
     ] = 5.0

@@ -110,6 +110,7 @@ def test_only_what_differs_is_kept_and_only_for_the_user():
         ("generator", {"temperature": float("nan")}, "temperature: Expected a finite number"),
         ("generator", {"seed": 2**70}, "seed: Expected a whole number of at most"),
         ("datetime", {"parameters": nested(500)}, "nested too deep"),
+        ("system", {"heartbeat_s": 1e-9}, "heartbeat_s: Expected `float` >= 0.01"),
     ],
 )
 def test_a_wrong_value_is_refused_with_words_and_nothing_is_written(section, changes, words):

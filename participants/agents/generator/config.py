@@ -29,4 +29,4 @@ class GeneratorConfig(Section, frozen=True, kw_only=True):
     max_calls_at_once: Annotated[int, Meta(description="Tool calls in one message of the model.", ge=1)] = 8
     max_turns: Annotated[int, Meta(description="Turns at once.", ge=1)] = 8
     embedded_max_turns: Annotated[int, Meta(description="Turns at once on the embedded model.", ge=1)] = 2
-    journal_s: Annotated[float, Meta(description="Seconds between two saves of the text so far.", gt=0)] = 0.25
+    journal_s: Annotated[float, Meta(description="Seconds between two saves of the text so far.", ge=0.01)] = 0.25

@@ -28,7 +28,7 @@ class ConversationConfig(Section, frozen=True, kw_only=True):
     give_up_s: Annotated[float, Meta(description="A turn that nobody claims for so long fails.", gt=0)] = 30.0
     max_attempts: Annotated[int, Meta(description="A turn whose holders died so often fails.", ge=1)] = 4
     cancel_grace_s: Annotated[float, Meta(description="How long a holder may take to stop.", gt=0)] = 3.0
-    cancel_again_s: Annotated[float, Meta(description="A stop is announced again after this.", gt=0)] = 0.5
+    cancel_again_s: Annotated[float, Meta(description="A stop is announced again after this.", ge=0.01)] = 0.5
     approval_s: Annotated[
         float, Meta(description="A tool's request for approval that nobody answers for so long is denied.", gt=0)
     ] = 300.0
