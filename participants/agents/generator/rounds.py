@@ -191,6 +191,8 @@ class ModelRounds:
     async def fill(self, schema: ToolSchema) -> Any:
         """What the model makes of a command's line as arguments, asked once and unseen; None where it fails."""
         done = Round()
+        if self._backends.info.kind == "none":
+            await self._backends.refresh()
         try:
             await play(
                 self._backends,

@@ -30,7 +30,7 @@ from participants.agents.generator.rounds import ModelRounds, Tokens
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.thinking import Piece
 from participants.agents.generator.tool_round import ToolRounds
-from participants.kernel import commands
+from participants.agents.generator.typed import TypedCommand
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher
 from participants.state_machine import StateMachine
@@ -97,6 +97,9 @@ class TurnRun:
             journal=self._journal,
             told=self._told,
             counts=counts,
+        )
+        self._typed = TypedCommand(
+            claim.query, tools=tools, rounds=self._rounds, model=self._model, journal=self._journal, counts=counts
         )
         self._limit: asyncio.Timeout | None = None
         self._left_s: float | None = None
@@ -221,11 +224,12 @@ class TurnRun:
     async def _answer(self) -> TurnEnd:
         """A command's answer, or rounds of the model and its tools until it answers."""
         await self._rounds.resume()
-        if not self._journal.steps and (words := await self._commanded()):
+        if not self._journal.steps and (words := await self._typed.run()):
             return self._said_at_once(words)
-        await self._find_models()
+        if self._backends.info.kind == "none":
+            await self._backends.refresh()
         for iteration in range(self._config.max_tool_iterations + 1):
-            if words := self._result_alone():
+            if words := self._typed.result_alone():
                 return self._said_at_once(words)
             stuck = self._rounds.stuck()
             last = iteration == self._config.max_tool_iterations or bool(stuck)
@@ -234,7 +238,7 @@ class TurnRun:
             try:
                 done = await self._model.round(with_tools=not last)
             except (RoundFailed, NoModel):
-                if not self.answer and (words := self._result_alone(unworded=True)):
+                if not self.answer and (words := self._typed.result_alone(unworded=True)):
                     return self._said_at_once(words)
                 raise
             await self._journal.saved()
@@ -244,10 +248,6 @@ class TurnRun:
                 self._told(Piece("answer", "\n\n"))
             await self._rounds.run(done)
         raise AssertionError("unreachable: the last round returns")
-
-    async def _find_models(self) -> None:
-        if self._backends.info.kind == "none":
-            await self._backends.refresh()
 
     def _cut(self, why: str) -> None:
         self._counts["loops_cut"] += 1
@@ -265,38 +265,6 @@ class TurnRun:
         self._told(Piece("answer", words))
         self.machine.do(Action.PUBLISH)
         return self._figures(status="answered", finish_reason="stop")
-
-    # ------------------------------------------------------------------ commands
-
-    async def _commanded(self) -> str:
-        """Run the command that the question is, if it is one; the answer, where that is all there is to say."""
-        if not commands.may_be(self.claim.query):
-            return ""
-        asked = await self._tools.settled(lambda: commands.read(self.claim.query, self._tools.registry))
-        if asked is None:
-            return ""
-        self._counts["commands"] += 1
-        if asked.fill and asked.schema is not None:
-            await self._find_models()
-            asked = commands.filled(asked, await self._model.fill(asked.schema))
-        if asked.schema is None:
-            return asked.words
-        await self._rounds.run(Round(calls=[(asked.schema.tool, asked.arguments)]))
-        return ""
-
-    def _result_alone(self, *, unworded: bool = False) -> str:
-        """The last results as the answer, where their tools want that; empty for none.
-
-        Args:
-            unworded: No model can put them in words, so those of a command will do, too.
-        """
-        last = self._journal.steps[-1].calls if self._journal.steps else []
-        if any(call.outcome != "ok" for call in last):
-            return ""
-        found = [self._tools.registry.get(call.tool) for call in last]
-        terminal = all(schema is not None and schema.policies.continuation == "terminal" for schema in found)
-        typed = unworded and commands.read(self.claim.query, self._tools.registry) is not None
-        return "\n\n".join(call.result for call in last) if terminal or typed else ""
 
     def _told(self, piece: Piece) -> None:
         """Publish a piece, and keep it."""

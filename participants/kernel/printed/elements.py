@@ -20,7 +20,7 @@ MARK = re.compile(
     | <{_BAR}[^<>|｜\n]{{1,48}}{_BAR}?>                                # <|python_tag|>
     | <[^<>|｜\s]{{1,48}}{_BAR}>                                       # <tool_call|>
     | \[/?(?:TOOL_?CALLS?|TOOL_REQUEST|END_TOOL_REQUEST|ARGS|CALL_ID)\]
-    | </?{_NAMESPACE}(?:invoke|parameters?|arguments?)>                # what is left of a damaged element
+    | </?{_NAMESPACE}(?:invoke|param(?:eter)?s?|arg(?:ument)?s?|input)> # what is left of a damaged element
     | </?s>|<eos>|<(?:start|end)_of_turn>                              # how some models end
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -45,7 +45,20 @@ _PAIR = re.compile(r"\s*<arg_key>([^<>]{1,80})</arg_key>\s*<arg_value>(.*?)</arg
 _BEGUN = re.compile(
     rf"<(?:{_BAR}[^<>\n]{{0,50}}|/?\s?{_NAMESPACE}([A-Za-z▁_]*)[^<>\n]{{0,120}})?|\[/?[A-Za-z_]{{0,20}}"
 )
-_WORDS = ("tool", "function", "action", "invoke", "parameter", "param", "argument", "arg", "eos", "start_of", "end_of")
+_WORDS = (
+    "tool",
+    "function",
+    "action",
+    "invoke",
+    "parameter",
+    "param",
+    "argument",
+    "arg",
+    "input",
+    "eos",
+    "start_of",
+    "end_of",
+)
 _BLANK = re.compile(r"\s*")
 
 

@@ -35,6 +35,11 @@ class Known:
         """The tool that a name means, by the strict rules."""
         return resolve(name, self._tools)
 
+    def declares(self, name: str) -> list[str]:
+        """The names of a tool's parameters."""
+        tool = self.tool(name)
+        return list(_declared(tool)) if tool else []
+
     def takes(self, call: PrintedCall) -> bool:
         """Whether the arguments fit the tool, and it declares each of them."""
         tool = self.tool(call.name)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, NamedTuple
 
-from participants.kernel.printed import elements
+from participants.kernel.printed import blocks, elements, tags
 from participants.kernel.printed.expressions import expression
 from participants.kernel.printed.intent import has_placeholder
 from participants.kernel.printed.known import Known, PrintedCall
@@ -24,16 +24,6 @@ from participants.kernel.printed.spans import Span, scan, value_of
 
 _BLANK = re.compile(r"[\s\u200b\ufeff]*")
 _WORDS = re.compile(r"[ \t]*([\w.:=\-/]+(?:[ \t]+[\w.:=\-/]+){0,4})[ \t\r]*\n?")
-_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+-]{0,20})[ \t\r]*\n")
-_FENCE_BEGUN = re.compile(r"(?:`+|~+)[ \t]*[\w+-]{0,20}[ \t\r]*")
-_CODE_OF_CALLS = re.compile(
-    r"(?:json[5cl]?|tools?|tool[_-]?(?:calls?|code|use)|functions?|function[_-]?calls?|action|call|python|py|javascript|"
-    r"text|plaintext)?",
-    re.IGNORECASE,
-)
-_LINE_END = re.compile(r"[ \t\r]*(?:\n|$)")
-_STEP = re.compile(r"Action:[ \t]*([^\n]{1,80}?)[ \t\r]*\n\s{0,8}Action[ _]Input:[ \t]*")
-_STEP_BEGUN = re.compile(r"Action:[^\n]{0,90}(?:\n\s{0,8}[A-Za-z _:]{0,14}[ \t]*)?")
 _LONGEST_WORDS = 160
 
 
@@ -64,7 +54,7 @@ class _Region:
         self._line_start = line_start
         self._calls: list[PrintedCall] = []
         self._fence = ""
-        self._strong = self._open = False
+        self._strong = self._open = self._tagged = False
         self._name = ""
 
     def read(self) -> Reading:
@@ -86,7 +76,17 @@ class _Region:
             self._wait()
             return False
         self._line_start = self._line_start if place == 0 else "\n" in self._text[max(0, start - 1) : place]
-        for read in (self._marker, self._element, self._value, self._fenced, self._step, self._expression, self._words):
+        for read in (
+            self._named_by_tag,
+            self._children,
+            self._marker,
+            self._element,
+            self._value,
+            self._fenced,
+            self._step,
+            self._expression,
+            self._words,
+        ):
             end = read(place)
             if end is not None:
                 self._place = end
@@ -96,6 +96,39 @@ class _Region:
     def _wait(self) -> None:
         if not self._ended:
             raise _Unknown
+
+    def _named_by_tag(self, place: int) -> int | None:
+        if self._fence or self._text[place] != "<":
+            return None
+        own = self._line_start or self._strong
+        tag = tags.own_tag_at(self._text, place, self._known.spellings) if own else None
+        tag = tag or (tags.name_at(self._text, place) if self._strong else None)
+        if tag is None or tag.waits:
+            if tag:
+                self._wait()
+            return None
+        if tag.closes:
+            self._end_of_name()
+        else:
+            self._name, self._tagged = tag.name, True
+        self._strong = True
+        return tag.end
+
+    def _end_of_name(self) -> None:
+        """A tool that was named by a tag, and then given nothing."""
+        call = PrintedCall(self._name, {})
+        if self._tagged and self._name and self._known.takes(call):
+            self._calls.append(call)
+        self._name, self._tagged = "", False
+
+    def _children(self, place: int) -> int | None:
+        """The named tool's arguments, each in a tag of its own."""
+        if self._fence or not self._name or self._text[place] != "<":
+            return None
+        found, end, waits = tags.children_at(self._text, place, self._known.declares(self._name))
+        if waits:
+            self._wait()
+        return self._add([PrintedCall(self._name, found)], end) if found else None
 
     def _marker(self, place: int) -> int | None:
         if self._fence or self._text[place] not in "<[":
@@ -108,7 +141,7 @@ class _Region:
                 self._wait()
             return None
         if mark.closing:
-            self._name = ""
+            self._end_of_name()
         self._strong, self._open = True, not mark.closing
         return mark.end
 
@@ -166,46 +199,30 @@ class _Region:
         if self._text[place] not in "`~":
             return None
         if self._fence:
-            return self._fence_end(place)
-        opening = _FENCE.match(self._text, place)
-        if opening is None:
-            if self._calls and self._ended and _FENCE_BEGUN.fullmatch(self._text, place):
+            found = blocks.fence_end_at(self._text, place, self._fence, alone=not self._strong)
+        elif self._may_be_weak() or self._strong:
+            found = blocks.fence_at(self._text, place)
+            if found.waits and self._ended and self._calls:
                 return len(self._text)  # what is left of a damaged fence
-            if _FENCE_BEGUN.fullmatch(self._text, place) and (self._may_be_weak() or self._strong):
-                self._wait()
+        else:
             return None
-        if not _CODE_OF_CALLS.fullmatch(opening[2]) or not (self._may_be_weak() or self._strong):
-            return None
-        self._fence = opening[1]
-        return opening.end()
-
-    def _fence_end(self, place: int) -> int | None:
-        """The fence closes; with a marker before it also where its line goes on."""
-        end = place + len(self._fence)
-        if self._fence.startswith(self._text[place:]):
+        if found.waits:
             self._wait()
-        if not self._text.startswith(self._fence, place):
+        if not found.end:
             return None
-        after = _LINE_END.match(self._text, end)
-        if after is None and not self._strong:
-            return None
-        self._fence = ""
-        return end
+        self._fence = found.word
+        return found.end
 
     def _step(self, place: int) -> int | None:
-        """`Action: NAME`, `Action Input: {…}`."""
         if self._fence or not self._line_start or not self._text.startswith("A", place):
             return None
-        found = _STEP.match(self._text, place)
-        if found is None:
-            rest = self._text[place : place + 8]
-            if "Action:".startswith(rest) or _STEP_BEGUN.fullmatch(self._text, place):
-                self._wait()
+        found = blocks.step_at(self._text, place)
+        if found.waits:
+            self._wait()
+        if not found.end or self._known.tool(found.word) is None:
             return None
-        if self._known.tool(found[1]) is None:
-            return None
-        self._name, self._strong, self._open = found[1], True, True
-        return found.end()
+        self._name, self._strong, self._open = found.word, True, True
+        return found.end
 
     def _expression(self, place: int) -> int | None:
         if not (self._open or ((self._fence or self._may_be_weak()) and self._line_start)):
@@ -237,7 +254,7 @@ class _Region:
 
     def _add(self, calls: list[PrintedCall], end: int) -> int:
         self._calls += calls
-        self._name, self._open = "", False
+        self._name, self._open, self._tagged = "", False, False
         return end
 
     # ------------------------------------------------------------------ what it all is
