@@ -242,7 +242,10 @@ class ToolRounds:
         if policies.approval_id(record.call_id, call.record.tool, call.record.args) != record.approval:
             words = f"Not run: {record.tool} has changed since the user approved this call. Ask again."
             return await self._over(results.ended(record, "denied", words))
-        await self._surely(TakeApproval(fence=self._journal.fence, approval_id=record.approval), Done)
+        try:
+            await self._surely(TakeApproval(fence=self._journal.fence, approval_id=record.approval), Done)
+        except RequestFailed as error:  # it is used up, or void: whatever the reason, there is no approval
+            return await self._over(results.ended(record, "denied", f"Not run: {error}"))
         running = Prepared(replace(call.record, approval=record.approval), call.schema)
         return await self._tools.execute(running, self._turn)
 

@@ -65,6 +65,7 @@ class Ledger:
         self.let_go = asyncio.Event()
         self.approvals: dict[str, ApprovalInfo] = {}
         self.taken: list[str] = []
+        self.used_up = False
         self.on_step: Callable[[Step], None] = lambda _step: None
         self.asked: asyncio.Queue[ApprovalInfo] = asyncio.Queue()
         bus.serve(ClaimTurn, self._claim)
@@ -138,7 +139,7 @@ class Ledger:
 
     async def _take(self, message: TakeApproval, _envelope: Envelope) -> Done:
         self._held()
-        if self.approvals[message.approval_id].state != "approved":
+        if self.used_up or self.approvals[message.approval_id].state != "approved":
             raise RequestFailed("not_approved", "no")
         self.decide(message.approval_id, "taken")
         self.taken.append(message.approval_id)

@@ -191,6 +191,17 @@ async def test_a_waiting_turn_is_handed_back_at_once_when_we_stop(world: World) 
         await world.ledger.let_go.wait()
 
 
+async def test_what_was_used_up_meanwhile_is_not_run(world: World) -> None:
+    rm = Recorder()
+    await world.tool("rm", rm, **ASKS)
+    calls_then(world, Call("rm", {}))
+    world.ledger.used_up = True
+    world.ask("delete it")
+    world.ledger.decide((await asked(world)).approval_id, "approved")
+    end = await world.end()
+    assert (end.answer, outcomes(end.tool_calls), rm.calls) == ("So be it.", [("rm", "denied")], [])
+
+
 async def test_what_changed_meanwhile_is_not_run(world: World) -> None:
     rm = Recorder()
     tool = await world.tool("rm", rm, **ASKS)
