@@ -17,10 +17,12 @@ class Repeat:
     def __init__(self, pause_s: float, work: Callable[[], object]) -> None:
         self._pause_s, self._work = pause_s, work
         self._timer: asyncio.TimerHandle | None = None
-        self._again()
+        self.again()
 
-    def _again(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._pause_s, self._again)
+    def again(self) -> None:
+        """Begin anew, also after a stop."""
+        self.stop()
+        self._timer = asyncio.get_running_loop().call_later(self._pause_s, self.again)
         self._work()
 
     def stop(self) -> None:

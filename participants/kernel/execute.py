@@ -75,7 +75,7 @@ class _Waiting:
 
     schema: ToolSchema
     result: asyncio.Future[ToolResult]
-    sending: Repeat | None = None
+    sending: Repeat
 
 
 def _carried(args: dict[str, Any]) -> dict[str, Any]:
@@ -128,10 +128,15 @@ class ToolDispatcher:
         self._bus.on(Presence, self._on_presence)
 
     def ask(self) -> None:
-        """Ask all tools to announce themselves, and all programs that tools may need."""
+        """The bus is (again) there: ask all tools to announce themselves, and all programs that tools may need.
+
+        A result may have been lost meanwhile: a tool that gets the same call once more gives its answer once more.
+        """
         self._asked_at = asyncio.get_running_loop().time()
         self._bus.publish(ToolSchemaRequest())
         self._bus.publish(PresenceRequest())
+        for waiting in self._waiting.values():
+            waiting.sending.again()
 
     def _on_schema(self, schema: ToolSchema, _envelope: Envelope) -> None:
         before = self.registry.reason(schema)
@@ -262,11 +267,11 @@ class ToolDispatcher:
     async def _try(self, schema: ToolSchema, record: ToolRecord, until: float, turn: TurnRef) -> ToolResult:
         """Send the call until its process says that it runs it (it runs the same call once), then wait."""
         loop = asyncio.get_running_loop()
-        waiting = self._waiting[record.call_id] = _Waiting(schema, loop.create_future())
         call = ToolCall(
             tool=schema.tool, call_id=record.call_id, args=record.args, timeout_s=until - loop.time(), boot=schema.boot
         )
-        waiting.sending = Repeat(self.config.resend_s, lambda: self._bus.publish(call, turn=turn))
+        sending = Repeat(self.config.resend_s, lambda: self._bus.publish(call, turn=turn))
+        waiting = self._waiting[record.call_id] = _Waiting(schema, loop.create_future(), sending)
         try:
             return await waiting.result
         finally:
@@ -278,7 +283,7 @@ class ToolDispatcher:
 
     def _on_activity(self, activity: ToolActivity, _envelope: Envelope) -> None:
         waiting = self._waiting.get(activity.call_id)
-        if waiting is not None and waiting.sending is not None and activity.event == "running":
+        if waiting is not None and activity.event == "running":
             waiting.sending.stop()
 
     def _on_result(self, result: ToolResult, _envelope: Envelope) -> None:

@@ -498,6 +498,27 @@ async def test_a_tool_that_is_known_but_cannot_be_called(
     assert outcomes((await world.answer("time?")).tool_calls) == [("clock", outcome)]
 
 
+async def test_an_answer_that_the_bus_lost_is_asked_for_again(world: World) -> None:
+    """The tool says that it runs the call, and its answer never arrives: after the link is back it gives it again."""
+    answers, asked, calls = iter([None, ("ok", "noon")]), asyncio.Event(), list[str]()
+
+    def run(call: ToolCall) -> Any:
+        calls.append(call.call_id)
+        tool.publish(ToolActivity(tool="clock", call_id=call.call_id, event="running"))
+        asked.set()
+        return next(answers)
+
+    tool = await world.tool("clock", run, timeout_s=20.0)
+    calls_then(world, Call("clock", {}))
+    world.ask("time?")
+    await asked.wait()
+    world.memory.break_link()
+    world.memory.mend_link()
+    end = await world.end()
+    assert [(call.outcome, call.result) for call in end.tool_calls] == [("ok", "noon")]
+    assert len(set(calls)) == 1
+
+
 async def test_an_answer_after_the_deadline_is_not_taken_for_another_call(world: World) -> None:
     late: list[ToolCall] = []
     cancelled = Heard()
