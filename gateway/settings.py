@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from typing import Annotated, Any, Literal, cast, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 import structlog
@@ -45,6 +46,9 @@ SECTIONS = {
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""
 
+_READ_AT_START = frozenset({"system", "bus", "gateway.host", "gateway.port"})
+"""Sections and keys that no running program reads again."""
+_SAID = ("description", "ge", "gt", "le", "lt")
 _SECRET = re.compile(r"(^|_)(secret|token|password|key)$")
 
 
@@ -61,7 +65,13 @@ class Setting(Struct, frozen=True, kw_only=True):
     type: str
     choices: list[Any] | None = None
     minimum: float | None = None
+    above: float | None = None
+    """It has to be more than this."""
     maximum: float | None = None
+    below: float | None = None
+    """It has to be less than this."""
+    restart: bool = False
+    """Whether a change is in force only after a restart."""
 
 
 class Problem(Struct, frozen=True):
@@ -164,17 +174,25 @@ def _setting(
         value=None if secret else msgspec.to_builtins(getattr(loaded, field.name)),
         default=None if secret else msgspec.to_builtins(getattr(initial, field.name)),
         source=source,
-        description=about.description or "",
+        description=about.get("description", ""),
         type=kind,
         choices=choices,
-        minimum=about.ge if about.ge is not None else about.gt,
-        maximum=about.le if about.le is not None else about.lt,
+        minimum=about.get("ge"),
+        above=about.get("gt"),
+        maximum=about.get("le"),
+        below=about.get("lt"),
+        restart=section in _READ_AT_START or f"{section}.{name}" in _READ_AT_START,
     )
 
 
-def _about(annotation: Any) -> Meta:
-    metas = [item for item in getattr(annotation, "__metadata__", ()) if isinstance(item, Meta)]
-    return metas[0] if metas else Meta()
+def _about(annotation: Any) -> dict[str, Any]:
+    """What the metas of a field say, those of a union's members too."""
+    inner = get_args(annotation) if get_origin(annotation) in (Annotated, UnionType, Union) else ()
+    said: dict[str, Any] = {}
+    for part in inner:
+        found = {key: getattr(part, key) for key in _SAID} if isinstance(part, Meta) else _about(part)
+        said |= {key: value for key, value in found.items() if value is not None}
+    return said
 
 
 def type_name(annotation: Any) -> tuple[str, list[Any] | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -82,7 +82,7 @@ class TurnView(_View):
     query_id: str
     query: str
     created_at: str
-    status: str
+    status: Literal["received", "claimed", "waiting", "answered", "failed", "cancelled"]
     position: int
     finish_reason: str
     reason: str
@@ -138,7 +138,7 @@ def turn_view(turn: TurnInfo) -> TurnView:
         query_id=turn.query_id,
         query=turn.query,
         created_at=turn.created_at,
-        status=turn.status,
+        status=cast("Any", turn.status),
         position=turn.position,
         tool_calls=calls,
         after=turn.after,

@@ -29,7 +29,10 @@ class SettingView(BaseModel):
     type: str
     choices: list[Any] | None
     minimum: float | None
+    above: float | None
     maximum: float | None
+    below: float | None
+    restart: bool
 
 
 class ProblemView(BaseModel):

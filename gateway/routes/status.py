@@ -75,16 +75,50 @@ class PersonaList(BaseModel):
     personas: list[PersonaView]
 
 
-class Models(BaseModel):
-    """What answers."""
+class BackendView(BaseModel):
+    """Who answers."""
 
-    backend: dict[str, Any]
-    roles: list[dict[str, Any]]
-    models: list[dict[str, Any]]
+    kind: str
+    url: str
+    demo: bool
+    state: str
+    message: str
+
+
+class RoleView(BaseModel):
+    """One role and the model that fills it."""
+
+    role: str
+    model: str
+    available: bool
+    hint: str
+
+
+class ModelView(BaseModel):
+    """One model that is installed; its size is 0 where nobody says."""
+
+    name: str
+    size_bytes: int
+
+
+class CommandView(BaseModel):
+    """One slash command that may be typed."""
+
+    name: str
+    usage: str
+    help: str
+    tool: str
+
+
+class Models(BaseModel):
+    """What answers, and what can be asked of it."""
+
+    backend: BackendView
+    roles: list[RoleView]
+    models: list[ModelView]
     options: dict[str, Any]
     tools: list[str]
-    commands: list[dict[str, Any]]
-    """The slash commands: each {name, usage, help, tool}."""
+    commands: list[CommandView]
     refused: list[dict[str, Any]]
     """Tools that cannot be used: each {tool, name, reason}."""
     counts: dict[str, int]

@@ -78,6 +78,33 @@ def test_a_value_and_its_source(monkeypatch):
     assert (default.type, default.minimum) == ("int", 512)
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "bounds"),
+    [
+        ("system", "heartbeat_s", (None, 0, None, None)),
+        ("generator", "retries", (0, None, 5, None)),
+        ("generator", "temperature", (0, None, 2, None)),
+        ("generator", "seed", (None, None, None, None)),
+    ],
+)
+def test_bounds(section, key, bounds):
+    found = one(section, key)
+    assert (found.minimum, found.above, found.maximum, found.below) == bounds
+
+
+def test_what_a_restart_needs():
+    found, _problems = settings.read_all()
+    assert {s.section for s in found if s.restart} == {"system", "bus", "gateway"}
+    assert {s.key for s in found if s.restart and s.section == "gateway"} == {"host", "port"}
+
+
+@pytest.mark.parametrize("value", [-0.1, 2.1, "hot"])
+def test_a_temperature_that_no_model_takes_is_refused(value):
+    with pytest.raises(ConfigError, match="temperature"):
+        settings.change("generator", {"temperature": value})
+    assert not user_file("generator").exists()
+
+
 def test_choices_and_types():
     assert one("system", "log_level").choices == ["debug", "info", "warning", "error"]
     assert one("generator", "think").type == "bool"

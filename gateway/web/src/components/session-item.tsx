@@ -6,19 +6,19 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 
 import { messageOf } from "../connection/rest";
-import type { SessionSummary } from "../wire/rest";
+import type { SessionView } from "../wire/rest";
 import { useClient } from "./context";
 import { Confirm } from "./modal";
 
 interface SessionItemProps {
-  entry: SessionSummary;
+  entry: SessionView;
   current: boolean;
   onChosen: () => void;
 }
 
 type Doing = "nothing" | "renaming" | "deleting";
 
-export function titleOf(entry: SessionSummary): string {
+export function titleOf(entry: SessionView): string {
   return entry.title === "" ? "New chat" : entry.title;
 }
 
@@ -73,7 +73,7 @@ function ItemMenu({ title, onChoose }: { title: string; onChoose: (doing: Doing)
   );
 }
 
-function RenameField({ entry, onDone }: { entry: SessionSummary; onDone: () => void }) {
+function RenameField({ entry, onDone }: { entry: SessionView; onDone: () => void }) {
   const client = useClient();
   const [title, setTitle] = useState(entry.title);
   const save = () => {
@@ -115,7 +115,7 @@ function RenameField({ entry, onDone }: { entry: SessionSummary; onDone: () => v
 }
 
 interface DeleteDialogProps {
-  entry: SessionSummary;
+  entry: SessionView;
   current: boolean;
   onClose: () => void;
 }

@@ -2,7 +2,7 @@
 
 import { rest } from "../connection/rest";
 import { bytes, duration, humanised } from "../state/words";
-import type { ParticipantInfo, RoleInfo, Models } from "../wire/rest";
+import type { ParticipantView, RoleView, Models } from "../wire/rest";
 import { WithCode } from "./chips";
 import { usePolling } from "./use-polling";
 
@@ -70,7 +70,7 @@ const BACKENDS: Record<string, string> = {
   none: "No model server",
 };
 
-function Roles({ roles }: { roles: readonly RoleInfo[] }) {
+function Roles({ roles }: { roles: readonly RoleView[] }) {
   return (
     <>
       <h3>Roles</h3>
@@ -92,7 +92,7 @@ function Roles({ roles }: { roles: readonly RoleInfo[] }) {
   );
 }
 
-function Participants({ list }: { list: readonly ParticipantInfo[] }) {
+function Participants({ list }: { list: readonly ParticipantView[] }) {
   return (
     <section className="card" aria-labelledby="participants">
       <h2 id="participants">Participants</h2>
@@ -129,7 +129,7 @@ function Participants({ list }: { list: readonly ParticipantInfo[] }) {
   );
 }
 
-function Row({ one }: { one: ParticipantInfo }) {
+function Row({ one }: { one: ParticipantView }) {
   return (
     <tr>
       <th scope="row" title={`Sender ${one.sender_id}`}>

@@ -1,10 +1,10 @@
 // How do the saved turns of a session and what was seen live become one list?
 
-import type { TurnRecord } from "../wire/rest";
+import type { TurnView } from "../wire/rest";
 import { type Ending, newTurn, type Phase, type Turn } from "./model";
 import { approvalOf } from "./approvals";
 
-const PHASES: Record<TurnRecord["status"], Phase> = {
+const PHASES: Record<TurnView["status"], Phase> = {
   received: "accepted",
   claimed: "running",
   waiting: "running",
@@ -15,7 +15,7 @@ const PHASES: Record<TurnRecord["status"], Phase> = {
 
 const IMPLIED = { answered: "stop", failed: "error", cancelled: "cancelled" };
 
-export function turnFromRecord(sessionId: string, record: TurnRecord): Turn {
+export function turnFromRecord(sessionId: string, record: TurnView): Turn {
   return {
     ...newTurn({
       queryId: record.query_id,
@@ -33,11 +33,11 @@ export function turnFromRecord(sessionId: string, record: TurnRecord): Turn {
   };
 }
 
-function phaseOf(record: TurnRecord): Phase {
+function phaseOf(record: TurnView): Phase {
   return record.status === "received" && record.position > 0 ? "queued" : PHASES[record.status];
 }
 
-function endingOf(record: TurnRecord): Ending | null {
+function endingOf(record: TurnView): Ending | null {
   if (record.status === "received" || record.status === "claimed" || record.status === "waiting") {
     return null;
   }
@@ -60,7 +60,7 @@ function endingOf(record: TurnRecord): Ending | null {
 export function mergeHistory(
   sessionId: string,
   live: readonly Turn[],
-  records: readonly TurnRecord[],
+  records: readonly TurnView[],
 ): readonly Turn[] {
   const left = new Map(live.map((turn) => [turn.queryId, turn]));
   const saved = records.map((record) => {
@@ -71,7 +71,7 @@ export function mergeHistory(
   return [...saved, ...left.values()];
 }
 
-function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnRecord): Turn {
+function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnView): Turn {
   const saved = turnFromRecord(sessionId, record);
   if (live === undefined) {
     return saved;

@@ -1,7 +1,7 @@
 // What does the UI know? Everything here is immutable; reducers make the next state.
 
 import type { Critique, ToolCallView } from "../wire/generated";
-import type { Health, Models, SessionSummary } from "../wire/rest";
+import type { Health, Models, SessionView } from "../wire/rest";
 
 /**
  * Where a turn stands for its user. `sending` is not yet accepted by the gateway; `failed` without an
@@ -97,7 +97,7 @@ export interface AppState {
   readonly linkedBefore: boolean;
   readonly sessions: Readonly<Record<string, Session>>;
   /** The sidebar's list, newest first; null until it is there. */
-  readonly list: readonly SessionSummary[] | null;
+  readonly list: readonly SessionView[] | null;
   readonly models: Models | null;
   readonly health: Health | null;
   readonly notices: readonly Notice[];

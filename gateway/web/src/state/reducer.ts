@@ -1,7 +1,7 @@
 // What does each thing that happens change in what the UI knows?
 
 import type { Error as ErrorFrame, ServerEvent } from "../wire/generated";
-import type { Health, Models, SessionSummary, TurnRecord } from "../wire/rest";
+import type { Health, Models, SessionView, TurnView } from "../wire/rest";
 import { mergeHistory } from "./history";
 import { type AppState, type Link, newSession, newTurn, type Session, type Turn } from "./model";
 import { applyFrame, type TurnFrame } from "./turn";
@@ -16,12 +16,12 @@ export type Action =
   | { type: "approval_answered"; sessionId: string; approvalId: string; approved: boolean }
   | { type: "session_created"; sessionId: string }
   | { type: "session_loading"; sessionId: string }
-  | { type: "session_loaded"; sessionId: string; records: readonly TurnRecord[] }
+  | { type: "session_loaded"; sessionId: string; records: readonly TurnView[] }
   | { type: "session_missing"; sessionId: string }
   | { type: "session_load_failed"; sessionId: string; message: string }
   | { type: "session_renamed"; sessionId: string; title: string }
   | { type: "session_deleted"; sessionId: string }
-  | { type: "listed"; list: readonly SessionSummary[] }
+  | { type: "listed"; list: readonly SessionView[] }
   | { type: "models"; models: Models }
   | { type: "health"; health: Health }
   | { type: "notice"; text: string }
@@ -226,7 +226,7 @@ function answerApproval(
 
 function changeList(
   state: AppState,
-  change: (list: readonly SessionSummary[]) => readonly SessionSummary[],
+  change: (list: readonly SessionView[]) => readonly SessionView[],
 ): AppState {
   return state.list === null ? state : { ...state, list: change(state.list) };
 }
@@ -241,7 +241,7 @@ function deleteSession(state: AppState, sessionId: string): AppState {
     : listed;
 }
 
-function newestFirst(a: SessionSummary, b: SessionSummary): number {
+function newestFirst(a: SessionView, b: SessionView): number {
   return Date.parse(b.updated_at) - Date.parse(a.updated_at);
 }
 

@@ -8,7 +8,7 @@ import type {
   Snapshot,
   ThinkingChunk,
 } from "../wire/generated";
-import type { TurnRecord } from "../wire/rest";
+import type { TurnView } from "../wire/rest";
 import { type AppState, initialState, newTurn, type Turn } from "./model";
 import { findTurn, reduce } from "./reducer";
 
@@ -78,7 +78,7 @@ export function response(rest: Partial<Response> = {}): Response {
   };
 }
 
-export function record(rest: Partial<TurnRecord> = {}): TurnRecord {
+export function record(rest: Partial<TurnView> = {}): TurnView {
   return {
     query_id: "q1",
     query: "Why?",
@@ -101,6 +101,8 @@ export function record(rest: Partial<TurnRecord> = {}): TurnRecord {
     left_out: 0,
     first_token_s: null,
     seconds: null,
+    after: "",
+    versions: ["q1"],
     ...rest,
   };
 }
