@@ -15,8 +15,13 @@ class GeneratorConfig(Section, frozen=True, kw_only=True):
     system_prompt: Annotated[str, Meta(description="What the model is told of itself.")]
     num_ctx: Annotated[int, Meta(description="Tokens of context, always sent to the model server.", ge=512)] = 8192
     answer_tokens: Annotated[int, Meta(description="Of these, kept free for the answer.", ge=64)] = 2048
-    temperature: Annotated[float | None, Meta(description="null: the model's own.")] = None
-    seed: Annotated[int | None, Meta(description="null: a new one each time.")] = None
+    temperature: Annotated[
+        Annotated[float, Meta(ge=0, le=2)] | None,
+        Meta(description="How freely words are chosen; empty: the model's own."),
+    ] = None
+    seed: Annotated[int | None, Meta(description="The same one gives the same answer; empty: a new one each time.")] = (
+        None
+    )
     think: Annotated[bool, Meta(description="Whether models that can think do.")] = True
     keep_alive: Annotated[str, Meta(description="How long the server keeps the model loaded.")] = "30m"
     first_chunk_s: Annotated[float, Meta(description="Seconds a model may take to its first chunk.", gt=0)] = 300.0

@@ -36,7 +36,9 @@ class ModelServerConfig(Section, frozen=True, kw_only=True):
     batch: Annotated[int, Meta(description="Tokens a step while the prompt is read; a stop waits for one.", ge=16)] = (
         128
     )
-    keep_alive_s: Annotated[float | None, Meta(description="Unload when idle for so long; null: never.")] = 300.0
+    keep_alive_s: Annotated[
+        float | None, Meta(description="Seconds idle after which it is unloaded; empty: never.")
+    ] = 300.0
     warm: Annotated[bool, Meta(description="Load the model ahead of the first question.")] = True
 
 

@@ -11,6 +11,7 @@ import { Composer, type ComposerHandle } from "./composer";
 import { useAppState, useClient } from "./context";
 import { Conversation } from "./conversation";
 import { useStickToBottom } from "./use-stick-to-bottom";
+import { WebHint } from "./web-switch";
 import { Welcome } from "./welcome";
 
 const isConnected = (state: AppState) => state.link === "open";
@@ -39,6 +40,7 @@ export function NewChatPage() {
       <div className="column dock">
         <DemoBanner />
         <NoModelBanner />
+        <WebHint />
         <Composer
           ref={composer}
           sessionId={null}

@@ -1,118 +1,47 @@
-// How is one setting shown and changed?
+// How is one setting shown and changed? What is typed is a draft until the page's bar saves it.
 
-import { type SyntheticEvent, useId, useState } from "react";
+import { RotateCcw } from "lucide-react";
+import { useId } from "react";
 
-import { messageOf, rest } from "../connection/rest";
-import type { Setting } from "../wire/rest";
+import {
+  asText,
+  boundsWords,
+  type Editor,
+  editorOf,
+  emptyWords,
+  valueWords,
+} from "../state/setting-values";
+import { savedText } from "../state/setting-changes";
+import { humanised } from "../state/words";
+import type { SettingView } from "../wire/rest";
 import { WithCode } from "./chips";
 
-export type Editor = "switch" | "choice" | "number" | "text" | "json";
-
-export function editorOf(setting: Setting): Editor {
-  const { type, value } = setting;
-  if (setting.choices !== null) {
-    return "choice";
-  }
-  if (typeof value === "boolean" || type.startsWith("bool")) {
-    return "switch";
-  }
-  if (typeof value === "number" || /^(int|float|number)/.test(type)) {
-    return "number";
-  }
-  const text = typeof value === "string" || (value === null && /^(str|path)/.test(type));
-  return text ? "text" : "json";
+interface SettingRowProps {
+  setting: SettingView;
+  /** What was typed and not saved; undefined where nothing was. */
+  draft: string | undefined;
+  error: string | undefined;
+  /** `null`: as it is saved. */
+  onDraft: (text: string | null) => void;
 }
 
-export function asText(value: unknown, editor: Editor): string {
-  if (editor === "json" || typeof value === "object") {
-    return value === null ? "" : JSON.stringify(value, null, 2);
-  }
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** The value that a text stands for; throws with words where it stands for none. */
-export function fromText(text: string, editor: Editor, setting: Setting): unknown {
-  if (text.trim() === "" && editor !== "text") {
-    return null;
-  }
-  switch (editor) {
-    case "switch":
-      return text === "true";
-    case "number":
-      return numberOf(text);
-    case "choice":
-      return setting.choices?.find((choice) => asText(choice, editor) === text);
-    case "text":
-      return text === "" && setting.value === null ? null : text;
-    case "json":
-      return jsonOf(text);
-  }
-}
-
-function numberOf(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value)) {
-    throw new Error(`“${text}” is not a number.`);
-  }
-  return value;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new Error("This is not valid JSON: check its quotes, commas and brackets.");
-  }
-}
-
-export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: () => void }) {
+export function SettingRow({ setting, draft, error, onDraft }: SettingRowProps) {
   const editor = editorOf(setting);
-  const saved = asText(setting.value, editor);
-  const [text, setText] = useState(saved);
-  const [error, setError] = useState("");
-  const [busy, setBusy] = useState(false);
+  const saved = savedText(setting);
+  const text = draft ?? saved;
   const id = useId();
-
-  // One move of the hand chooses and means it; what is typed waits for Save.
-  const immediate = editor === "switch" || editor === "choice";
-
-  const save = async (next: () => unknown) => {
-    setBusy(true);
-    try {
-      await rest.changeSetting(setting.section, setting.key, next());
-      setError("");
-      onSaved();
-    } catch (reason) {
-      setError(messageOf(reason));
-      if (immediate) {
-        setText(saved);
-      }
-    }
-    setBusy(false);
-  };
-  const submit = (event: SyntheticEvent) => {
-    event.preventDefault();
-    void save(() => fromText(text, editor, setting));
-  };
-  const choose = (next: string) => {
-    setText(next);
-    void save(() => fromText(next, editor, setting));
-  };
-  const changed = JSON.stringify(setting.value) !== JSON.stringify(setting.default);
+  const put = (next: string) => onDraft(next === saved ? null : next);
+  const initial = asText(setting.default, editor);
+  const variable = variableOf(setting);
   return (
-    <form className="setting" data-editor={editor} onSubmit={submit}>
+    <div className="setting" data-editor={editor} data-changed={draft !== undefined}>
       <div className="setting-words">
-        <label htmlFor={id}>
-          <code>{setting.key}</code>
-        </label>
-        {changed && <span className="changed-tag">{sourceWords(setting.source)}</span>}
-        {setting.description !== "" && (
-          <p>
-            <WithCode text={setting.description} />
-          </p>
-        )}
-        {rangeWords(setting) !== "" && <p className="muted">{rangeWords(setting)}</p>}
-        {error !== "" && (
+        <label htmlFor={id}>{humanised(setting.key)}</label> <code>{setting.key}</code>
+        {draft !== undefined && <span className="changed-tag">not saved</span>}
+        <div id={`${id}-about`}>
+          <About setting={setting} variable={variable} />
+        </div>
+        {error !== undefined && (
           <p className="field-error" role="alert">
             {error}
           </p>
@@ -123,69 +52,81 @@ export function SettingRow({ setting, onSaved }: { setting: Setting; onSaved: ()
           id={id}
           editor={editor}
           text={text}
+          placeholder={emptyWords(setting)}
+          disabled={variable !== ""}
+          wrong={error !== undefined}
           choices={setting.choices?.map((choice) => asText(choice, editor)) ?? []}
-          onChange={immediate ? choose : setText}
+          onChange={put}
         />
-        <div className="setting-actions">
-          {text !== saved && !immediate && (
-            <>
-              <button type="submit" className="button primary small" disabled={busy}>
-                Save
-              </button>
-              <button
-                type="button"
-                className="button small"
-                onClick={() => {
-                  setText(saved);
-                  setError("");
-                }}
-              >
-                Undo
-              </button>
-            </>
-          )}
-          {changed && text === saved && (
+        {text !== initial && variable === "" && (
+          <p className="setting-default">
+            Default: <span dir="auto">{valueWords(setting.default, setting)}</span>
             <button
               type="button"
               className="link-button"
-              disabled={busy}
-              title={`Back to ${asText(setting.default, editor)}`}
-              onClick={() => void save(() => setting.default)}
+              aria-label={`Reset ${humanised(setting.key)} to default`}
+              onClick={() => put(initial)}
             >
-              Use the default
+              <RotateCcw size={12} aria-hidden /> Reset to default
             </button>
-          )}
-        </div>
+          </p>
+        )}
       </div>
-    </form>
+    </div>
   );
 }
 
-function rangeWords({ minimum, maximum }: Setting): string {
-  if (minimum === null) {
-    return maximum === null ? "" : `Up to ${maximum}.`;
-  }
-  return maximum === null ? `From ${minimum}.` : `From ${minimum} to ${maximum}.`;
+function About({ setting, variable }: { setting: SettingView; variable: string }) {
+  const bounds = boundsWords(setting);
+  return (
+    <>
+      {setting.description !== "" && (
+        <p>
+          <WithCode text={setting.description} />
+        </p>
+      )}
+      {bounds !== "" && <p>{bounds}</p>}
+      {setting.restart && (
+        <p>
+          In force after a restart: <code>local2 restart</code>
+        </p>
+      )}
+      {variable !== "" && (
+        <p>
+          The environment variable <code>{variable}</code> sets this; it goes first.
+        </p>
+      )}
+    </>
+  );
 }
 
-function sourceWords(source: string): string {
-  return source === "" || source === "user" ? "changed" : `set by ${source}`;
+/** The variable that sets it, whatever is saved. */
+function variableOf({ source }: SettingView): string {
+  return source === "default" || source === "user" ? "" : source;
 }
 
 interface FieldProps {
   id: string;
   editor: Editor;
   text: string;
+  placeholder: string;
+  disabled: boolean;
+  wrong: boolean;
   choices: readonly string[];
   onChange: (text: string) => void;
 }
 
-function Field({ id, editor, text, choices, onChange }: FieldProps) {
+function Field({ editor, text, placeholder, wrong, choices, onChange, ...rest }: FieldProps) {
+  const common = {
+    ...rest,
+    "aria-describedby": `${rest.id}-about`,
+    "aria-invalid": wrong,
+  };
   switch (editor) {
     case "switch":
       return (
         <input
-          id={id}
+          {...common}
           type="checkbox"
           role="switch"
           className="switch"
@@ -197,7 +138,7 @@ function Field({ id, editor, text, choices, onChange }: FieldProps) {
     case "choice":
       return (
         <select
-          id={id}
+          {...common}
           className="input"
           value={text}
           onChange={(event) => onChange(event.target.value)}
@@ -207,13 +148,15 @@ function Field({ id, editor, text, choices, onChange }: FieldProps) {
           ))}
         </select>
       );
+    case "long":
     case "json":
       return (
         <textarea
-          id={id}
-          className="input code"
-          rows={Math.min(8, text.split("\n").length)}
-          spellCheck={false}
+          {...common}
+          className={editor === "json" ? "input code" : "input"}
+          rows={Math.min(12, Math.max(2, rowsOf(text)))}
+          spellCheck={editor === "long"}
+          placeholder={placeholder}
           value={text}
           onChange={(event) => onChange(event.target.value)}
         />
@@ -221,13 +164,23 @@ function Field({ id, editor, text, choices, onChange }: FieldProps) {
     default:
       return (
         <input
-          id={id}
+          {...common}
           className="input"
           inputMode={editor === "number" ? "decimal" : undefined}
           spellCheck={false}
+          autoComplete="off"
+          placeholder={placeholder}
           value={text}
           onChange={(event) => onChange(event.target.value)}
         />
       );
   }
+}
+
+const LINE_CHARS = 48;
+
+function rowsOf(text: string): number {
+  return text
+    .split("\n")
+    .reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / LINE_CHARS)), 0);
 }

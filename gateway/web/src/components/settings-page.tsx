@@ -1,17 +1,27 @@
 // Which settings are there, and how are they changed?
 
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 
 import { rest } from "../connection/rest";
-import { humanised } from "../state/words";
-import type { Setting } from "../wire/rest";
+import { idOf } from "../state/setting-changes";
+import { settingDrafts } from "../state/setting-drafts";
+import { type Group, groupsOf } from "../state/setting-groups";
+import { useClient } from "./context";
 import { SettingRow } from "./setting-row";
 import { usePolling } from "./use-polling";
+import { type Saving, useSettingDrafts } from "./use-setting-drafts";
+import { WebSwitch } from "./web-switch";
+
+const NONE: readonly never[] = [];
 
 export default function SettingsPage() {
   const { value, error, refresh } = usePolling(rest.settings, 0);
   const [wanted, setWanted] = useState("");
-  const sections = useMemo(() => sectionsOf(value?.settings ?? [], wanted), [value, wanted]);
+  const settings = value?.settings ?? NONE;
+  const groups = useMemo(() => groupsOf(settings, wanted), [settings, wanted]);
+  const saving = useSettingDrafts(settings, refresh);
+  useWordOnLeaving();
+  const found = groups.first.length + groups.tools.length + groups.advanced.length > 0;
   return (
     <main className="page">
       <div className="page-column">
@@ -19,16 +29,13 @@ export default function SettingsPage() {
         <p className="muted">
           What you change is kept in your own configuration folder, over the defaults.
         </p>
-        {error !== "" && (
-          <p className="page-error" role="alert">
-            {error}
-          </p>
-        )}
-        {value?.problems.map((problem) => (
-          <p key={problem.section} className="page-error" role="alert">
-            {problem.message}
-          </p>
-        ))}
+        {[error, ...(value?.problems.map(({ message }) => message) ?? [])]
+          .filter(Boolean)
+          .map((message) => (
+            <p key={message} className="page-error" role="alert">
+              {message}
+            </p>
+          ))}
         <input
           type="search"
           className="search"
@@ -37,33 +44,106 @@ export default function SettingsPage() {
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
         />
-        {value !== null && sections.length === 0 && <p className="muted">Nothing found.</p>}
-        {sections.map(([section, settings]) => (
-          <section key={section} className="card" aria-labelledby={`section-${section}`}>
-            <h2 id={`section-${section}`}>{humanised(section)}</h2>
-            {settings.map((setting) => (
-              <SettingRow
-                // A saved value starts the row anew.
-                key={`${setting.key} ${JSON.stringify(setting.value)}`}
-                setting={setting}
-                onSaved={refresh}
-              />
-            ))}
-          </section>
-        ))}
+        {value !== null && !found && <p className="muted">Nothing found.</p>}
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void saving.save();
+          }}
+        >
+          {groups.first.map((group) => (
+            <Card key={group.name} group={group} saving={saving} />
+          ))}
+          {value !== null && (groups.tools.length > 0 || wanted === "") && (
+            <Tools groups={groups.tools} saving={saving} withWeb={wanted === ""} />
+          )}
+          {groups.advanced.length > 0 && (
+            // Another key once something is searched: what was found has to be seen.
+            <details key={String(wanted !== "")} className="advanced" open={wanted !== ""}>
+              <summary>Advanced</summary>
+              {groups.advanced.map((group) => (
+                <Card key={group.name} group={group} saving={saving} />
+              ))}
+            </details>
+          )}
+          {saving.count > 0 && <SaveBar saving={saving} />}
+        </form>
       </div>
     </main>
   );
 }
 
-export function sectionsOf(settings: readonly Setting[], wanted: string): [string, Setting[]][] {
-  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-  const sections = new Map<string, Setting[]>();
-  for (const setting of settings) {
-    const text = `${setting.section} ${setting.key} ${setting.description}`.toLowerCase();
-    if (words.every((word) => text.includes(word))) {
-      sections.set(setting.section, [...(sections.get(setting.section) ?? []), setting]);
-    }
-  }
-  return [...sections];
+function Card({ group, saving }: { group: Group; saving: Saving }) {
+  return (
+    <section className="card" aria-labelledby={`section-${group.name}`}>
+      <h2 id={`section-${group.name}`}>{group.title}</h2>
+      <Rows group={group} saving={saving} />
+    </section>
+  );
+}
+
+interface ToolsProps {
+  groups: readonly Group[];
+  saving: Saving;
+  withWeb: boolean;
+}
+
+function Tools({ groups, saving, withWeb }: ToolsProps) {
+  return (
+    <section className="card" aria-labelledby="section-tools">
+      <h2 id="section-tools">Tools</h2>
+      {withWeb && <WebSwitch />}
+      {groups.map((group) => (
+        <details key={`${group.name} ${withWeb}`} className="tool-settings" open={!withWeb}>
+          <summary>{group.title}</summary>
+          <Rows group={group} saving={saving} />
+        </details>
+      ))}
+    </section>
+  );
+}
+
+function Rows({ group, saving }: { group: Group; saving: Saving }) {
+  return group.settings.map((setting) => (
+    <SettingRow
+      key={setting.key}
+      setting={setting}
+      draft={saving.drafts[idOf(setting)]}
+      error={saving.errors[idOf(setting)]}
+      onDraft={(text) => saving.put(setting, text)}
+    />
+  ));
+}
+
+function SaveBar({ saving }: { saving: Saving }) {
+  const { count, errors, busy } = saving;
+  const wrong = Object.keys(errors).length;
+  return (
+    <div className="save-bar" role="region" aria-label="Unsaved changes">
+      <p role="status">
+        {count === 1 ? "1 change is not saved" : `${count} changes are not saved`}
+        {wrong > 0 && <span className="field-error">; {wrong} cannot be: see above</span>}
+      </p>
+      <button type="button" className="button" disabled={busy} onClick={saving.discard}>
+        Discard
+      </button>
+      <button type="submit" className="button primary" disabled={busy}>
+        Save
+      </button>
+    </div>
+  );
+}
+
+function useWordOnLeaving(): void {
+  const client = useClient();
+  useEffect(
+    () => () => {
+      if (Object.keys(settingDrafts.get()).length > 0) {
+        client.notice(
+          "Your changes to the settings are not saved. They wait on the settings page.",
+        );
+      }
+    },
+    [client],
+  );
 }

@@ -7,15 +7,15 @@ import { messageOf } from "../connection/rest";
 export interface Polled<T> {
   readonly value: T | null;
   readonly error: string;
-  readonly refresh: () => void;
+  readonly refresh: () => Promise<void>;
 }
 
 /** Asks at once, and again while the page is in view; once where `everyMs` is 0. `ask` has to be stable. */
 export function usePolling<T>(ask: () => Promise<T>, everyMs: number): Polled<T> {
   const [value, setValue] = useState<T | null>(null);
   const [error, setError] = useState("");
-  const refresh = useCallback(() => {
-    ask().then(
+  const refresh = useCallback(async () => {
+    await ask().then(
       (answer) => {
         setValue(answer);
         setError("");
@@ -24,13 +24,13 @@ export function usePolling<T>(ask: () => Promise<T>, everyMs: number): Polled<T>
     );
   }, [ask]);
   useEffect(() => {
-    refresh();
+    void refresh();
     if (everyMs === 0) {
       return undefined;
     }
     const timer = setInterval(() => {
       if (!document.hidden) {
-        refresh();
+        void refresh();
       }
     }, everyMs);
     return () => clearInterval(timer);

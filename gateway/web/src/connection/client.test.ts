@@ -33,7 +33,7 @@ function deferred<T>(): PromiseWithResolvers<T> {
 
 const detail = (...turns: SessionDetail["turns"]): SessionDetail => ({
   session: {
-    ...{ session_id: "s1", title: "", created_at: "", updated_at: "" },
+    ...{ session_id: "s1", title: "", persona: "", created_at: "", updated_at: "" },
     turns: turns.length,
     running: false,
   },

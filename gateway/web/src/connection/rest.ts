@@ -3,10 +3,12 @@
 import type {
   Health,
   Models,
-  ParticipantInfo,
+  ParticipantView,
   SessionDetail,
-  SessionSummary,
+  SessionView,
   Settings,
+  Web,
+  WebWanted,
 } from "../wire/rest";
 
 /** The gateway said no, or nothing at all (`code` is then `unreachable`). `message` is for the user. */
@@ -67,8 +69,8 @@ function refusal(status: number, text: string): RestError {
 const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const rest = {
-  sessions: async (): Promise<SessionSummary[]> =>
-    ((await request("GET", "/api/sessions")) as { sessions: SessionSummary[] }).sessions,
+  sessions: async (): Promise<SessionView[]> =>
+    ((await request("GET", "/api/sessions")) as { sessions: SessionView[] }).sessions,
   createSession: async (): Promise<string> =>
     ((await request("POST", "/api/sessions", {})) as { session_id: string }).session_id,
   session: async (id: string): Promise<SessionDetail> =>
@@ -80,13 +82,16 @@ export const rest = {
     await request("DELETE", session(id));
   },
   models: async (): Promise<Models> => (await request("GET", "/api/models")) as Models,
-  participants: async (): Promise<ParticipantInfo[]> =>
-    ((await request("GET", "/api/participants")) as { participants: ParticipantInfo[] })
+  participants: async (): Promise<ParticipantView[]> =>
+    ((await request("GET", "/api/participants")) as { participants: ParticipantView[] })
       .participants,
   settings: async (): Promise<Settings> => (await request("GET", "/api/settings")) as Settings,
-  changeSetting: async (section: string, key: string, value: unknown): Promise<void> => {
-    await request("PATCH", `/api/settings/${encodeURIComponent(section)}`, { [key]: value });
+  changeSettings: async (section: string, changes: Record<string, unknown>): Promise<void> => {
+    await request("PATCH", `/api/settings/${encodeURIComponent(section)}`, changes);
   },
+  web: async (): Promise<Web> => (await request("GET", "/api/web")) as Web,
+  allowWeb: async (enabled: boolean): Promise<Web> =>
+    (await request("PUT", "/api/web", { enabled } satisfies WebWanted)) as Web,
   health: async (): Promise<Health> => (await request("GET", "/health")) as Health,
 };
 

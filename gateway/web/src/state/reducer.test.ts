@@ -381,7 +381,7 @@ describe("sessions", () => {
 
   test("the list is newest first, renamed and shortened", () => {
     const entry = (session_id: string, updated_at: string) => ({
-      ...{ session_id, updated_at, title: session_id, created_at: updated_at },
+      ...{ session_id, updated_at, title: session_id, persona: "", created_at: updated_at },
       turns: 1,
       running: false,
     });
