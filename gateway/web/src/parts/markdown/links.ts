@@ -19,3 +19,9 @@ export function safeHref(address: string | undefined): string | null {
 export function hostOf(href: string): string {
   return new URL(href).host.replace(/^www\./, "");
 }
+
+/** The address of a page, where it is one. */
+export function webHref(address: string): string | null {
+  const href = safeHref(address);
+  return href?.startsWith("http") === true ? href : null;
+}

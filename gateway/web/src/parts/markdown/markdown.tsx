@@ -10,6 +10,7 @@ import remarkGfm from "remark-gfm";
 import { splitBlocks } from "./blocks";
 import { CodeBlock } from "./code-block";
 import { hostOf, safeHref } from "./links";
+import { keepMath } from "./math";
 import { mend } from "./mend";
 
 // Pictures become links below, so that their addresses pass here; nothing else that could load does.
@@ -69,7 +70,9 @@ export function Markdown({ text, live = false }: { text: string; live?: boolean 
 const Block = memo(function Block({ text, live }: { text: string; live: boolean }) {
   return (
     <div className="block" data-live={live}>
-      <ReactMarkdown {...options}>{live ? mend(text) : text}</ReactMarkdown>
+      <ReactMarkdown {...options}>
+        {live ? mend(keepMath(text, live)) : keepMath(text, live)}
+      </ReactMarkdown>
     </div>
   );
 });

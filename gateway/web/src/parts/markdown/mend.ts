@@ -4,7 +4,7 @@
 const FENCE = /^ {0,3}(?:```|~~~)/m;
 const CODE_SPAN = /(`+)[^`](?:.*?[^`])?\1(?!`)/gs;
 /** The end of a link or image whose address has not come whole: its text is all there is to show. */
-const OPEN_LINK = /!?\[([^\][]*)(?:\]\([^()\s]*)?$/;
+const OPEN_LINK = /(?<!\\)!?\[([^\][]*)(?:\]\([^()\s]*)?$/;
 const MARKS = ["**", "~~", "__"] as const;
 
 /** Closes what is open in the last paragraph; code is left alone. */
