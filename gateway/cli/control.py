@@ -78,6 +78,9 @@ def _say_model(place: Place) -> None:
         console.say(line)
 
 
+_NOT_YET = {"loading": "Model: loading; questions wait for it", "unknown": "Model: still being looked for"}
+
+
 def model_lines(said: Mapping[str, Any]) -> list[str]:
     """Who answers, in words, from /api/models."""
     backend: Mapping[str, Any] = said.get("backend") or {}
@@ -85,7 +88,7 @@ def model_lines(said: Mapping[str, Any]) -> list[str]:
     default: Mapping[str, Any] = next((role for role in roles if role.get("role") == "default"), {})
     where = {"ollama": f"Ollama at {backend.get('url')}", "embedded": "embedded"}.get(str(backend.get("kind")))
     if where is None:
-        lines = ["Model: none answers yet"]
+        lines = [_NOT_YET.get(str(backend.get("state")), "Model: none answers yet")]
     else:
         lines = [f"Model: {default.get('model') or 'none'} ({where}, {backend.get('state') or 'unknown'})"]
     notes = dict.fromkeys((default.get("hint"), backend.get("message")))

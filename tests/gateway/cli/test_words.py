@@ -407,3 +407,5 @@ def test_model_lines() -> None:
     }
     assert control.model_lines(said) == ["Model: q:8b (Ollama at http://h:1, ready)", "  ollama pull q:8b"]
     assert control.model_lines({}) == ["Model: none answers yet"]
+    loading = {"backend": {"kind": "none", "state": "loading"}}
+    assert control.model_lines(loading) == ["Model: loading; questions wait for it"]

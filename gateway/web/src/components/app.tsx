@@ -6,11 +6,12 @@ import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 
 import type { AppState } from "../state/model";
 import { ChatPage, NewChatPage } from "./chat-page";
-import { DemoChip, LinkChip } from "./chips";
+import { AwayBanner, DemoChip, LinkChip } from "./chips";
 import { type Local2, Local2Context, useAppState } from "./context";
 import { Notices } from "./notices";
 import { titleOf } from "./session-item";
 import { Drawer, Sidebar } from "./sidebar";
+import { useAway } from "./use-away";
 import { PHONE, useMedia } from "./use-media";
 import { useSessionId } from "./use-session-id";
 
@@ -18,29 +19,38 @@ const StatusPage = lazy(() => import("./status-page"));
 const SettingsPage = lazy(() => import("./settings-page"));
 
 export function App({ local2 }: { local2: Local2 }) {
+  return (
+    <Local2Context value={local2}>
+      <Frame />
+      <Notices store={local2.store} />
+    </Local2Context>
+  );
+}
+
+function Frame() {
+  const away = useAway();
   const [column, setColumn] = useState(true);
   const [drawer, setDrawer] = useState(false);
   const phone = useMedia(PHONE);
   const shown = !phone && column;
   return (
-    <Local2Context value={local2}>
-      <div className="app" data-sidebar={shown}>
-        {shown && (
-          <aside className="side-column" aria-label="Chats and pages">
-            <Sidebar onClose={() => setColumn(false)} onChosen={() => undefined} />
-          </aside>
-        )}
-        {phone && drawer && <Drawer onClose={() => setDrawer(false)} />}
-        <div className="stage">
-          <TopBar
-            sidebarShown={shown}
-            onSidebar={() => (phone ? setDrawer(true) : setColumn(true))}
-          />
-          <Pages />
-        </div>
-        <Notices store={local2.store} />
+    <div className="app" data-sidebar={shown} data-away={away}>
+      {shown && (
+        <aside className="side-column" aria-label="Chats and pages">
+          <Sidebar onClose={() => setColumn(false)} onChosen={() => undefined} />
+        </aside>
+      )}
+      {phone && drawer && <Drawer onClose={() => setDrawer(false)} />}
+      <div className="stage">
+        <TopBar
+          away={away}
+          sidebarShown={shown}
+          onSidebar={() => (phone ? setDrawer(true) : setColumn(true))}
+        />
+        {away && <AwayBanner />}
+        <Pages />
       </div>
-    </Local2Context>
+    </div>
   );
 }
 
@@ -68,7 +78,13 @@ function Pages() {
   );
 }
 
-function TopBar({ sidebarShown, onSidebar }: { sidebarShown: boolean; onSidebar: () => void }) {
+interface TopBarProps {
+  away: boolean;
+  sidebarShown: boolean;
+  onSidebar: () => void;
+}
+
+function TopBar({ away, sidebarShown, onSidebar }: TopBarProps) {
   const title = useTitle();
   return (
     <header className="top-bar">
@@ -91,7 +107,7 @@ function TopBar({ sidebarShown, onSidebar }: { sidebarShown: boolean; onSidebar:
       <div className="top-title" dir="auto">
         {title !== "" && <h1>{title}</h1>}
       </div>
-      <LinkChip />
+      <LinkChip away={away} />
       <DemoChip />
     </header>
   );

@@ -6,18 +6,20 @@ import { Link } from "wouter";
 
 import type { AppState } from "../state/model";
 import type { Health } from "../wire/rest";
+import { waitingWords } from "../state/place";
 import { useAppState } from "./context";
+import { WithCode } from "./with-code";
 
 const selectLink = (state: AppState) => state.link;
 const selectBackend = (state: AppState) => state.models?.backend;
 const selectLinkedBefore = (state: AppState) => state.linkedBefore;
 const selectHealth = (state: AppState) => state.health;
 
-export function LinkChip() {
+export function LinkChip({ away }: { away: boolean }) {
   const link = useAppState(selectLink);
   const before = useAppState(selectLinkedBefore);
   const health = useAppState(selectHealth);
-  const words = linkWords(link, before, health);
+  const words = away ? "Not running" : linkWords(link, before, health);
   return (
     <span role="status">
       {words !== "" && (
@@ -26,6 +28,21 @@ export function LinkChip() {
         </span>
       )}
     </span>
+  );
+}
+
+/** Nobody answered for a while: waiting may not be enough. */
+export function AwayBanner() {
+  return (
+    <div className="column away">
+      <div className="banner warning" role="alert">
+        <CircleAlert size={17} aria-hidden />
+        <p>
+          <strong>LoCAL2 is not running.</strong>{" "}
+          <WithCode text="Start it with `./scripts/run` (or `local2 up`). This page goes on by itself then." />
+        </p>
+      </div>
+    </div>
   );
 }
 
@@ -71,7 +88,7 @@ export function DemoBanner() {
     <div className="banner demo" role="status">
       <Sprout size={17} aria-hidden />
       <p>
-        <strong>A small demo model answers.</strong> <WithCode text={backend.message} />
+        <WithCode text={backend.message} />
       </p>
       <button
         type="button"
@@ -85,22 +102,19 @@ export function DemoBanner() {
   );
 }
 
-/** Without a model no question can be answered: said wherever one can be asked. */
+/** While no answer can come: said wherever a question can be asked. */
 export function NoModelBanner() {
-  const backend = useAppState(selectBackend);
-  return backend?.kind === "none" && backend.state !== "unknown" ? (
-    <div className="banner warning" role="status">
-      <CircleAlert size={17} aria-hidden />
-      <p>
-        <strong>No model answers.</strong> <WithCode text={backend.message} />
-      </p>
+  const words = waitingWords(useAppState(selectBackend));
+  return (
+    <div role="status">
+      {words !== null && (
+        <div className="banner warning">
+          <CircleAlert size={17} aria-hidden />
+          <p>
+            <strong>{words.title}</strong> <WithCode text={words.text} />
+          </p>
+        </div>
+      )}
     </div>
-  ) : null;
-}
-
-/** What stands in backticks is a command to type. */
-export function WithCode({ text }: { text: string }) {
-  return text
-    .split(/`([^`]+)`/)
-    .map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece));
+  );
 }

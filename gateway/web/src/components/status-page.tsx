@@ -3,7 +3,7 @@
 import { rest } from "../connection/rest";
 import { bytes, duration, humanised } from "../state/words";
 import type { ParticipantView, RoleView, Models } from "../wire/rest";
-import { WithCode } from "./chips";
+import { WithCode } from "./with-code";
 import { usePolling } from "./use-polling";
 
 const EVERY_MS = 2000;

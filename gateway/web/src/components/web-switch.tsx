@@ -1,51 +1,51 @@
 // May the assistant use the web? Asked on the settings page, and once where chats begin.
 
 import { Globe, X } from "lucide-react";
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 
-import { messageOf, rest } from "../connection/rest";
-import type { Web } from "../wire/rest";
-import { WithCode } from "./chips";
-import { usePolling } from "./use-polling";
+import { messageOf } from "../connection/rest";
+import type { AppState } from "../state/model";
+import { useAppState, useClient } from "./context";
+import { WithCode } from "./with-code";
 
-interface WebAccess {
-  readonly web: Web | null;
-  readonly error: string;
-  readonly busy: boolean;
-  readonly allow: (enabled: boolean) => void;
-}
+const webOf = (state: AppState) => state.web;
 
-function useWeb(): WebAccess {
-  const { value, error: unread } = usePolling(rest.web, 0);
-  const [changed, setChanged] = useState<Web | null>(null);
+function useWeb() {
+  const client = useClient();
+  const web = useAppState(webOf);
   const [error, setError] = useState("");
   const [busy, setBusy] = useState(false);
+  useEffect(() => void client.refreshWeb(), [client]);
   const allow = async (enabled: boolean) => {
     setBusy(true);
     try {
-      setChanged(await rest.allowWeb(enabled));
+      await client.allowWeb(enabled);
       setError("");
     } catch (reason) {
       setError(messageOf(reason));
     }
     setBusy(false);
   };
-  return {
-    web: changed ?? value,
-    error: error || unread,
-    busy,
-    allow: (enabled) => void allow(enabled),
-  };
+  const problems = [...(web?.problems ?? []), ...(error === "" ? [] : [error])];
+  return { web, problems, busy, allow: (enabled: boolean) => void allow(enabled) };
+}
+
+function Problems({ problems }: { problems: readonly string[] }) {
+  return problems.map((problem) => (
+    <p key={problem} className="field-error" role="alert">
+      <WithCode text={problem} />
+    </p>
+  ));
 }
 
 const LEAVES =
   "Its searches and the addresses it reads then leave this machine; your chats stay here.";
 
 export function WebSwitch() {
-  const { web, error, busy, allow } = useWeb();
+  const { web, problems, busy, allow } = useWeb();
   const id = useId();
   if (web === null) {
-    return error === "" ? null : <p className="field-error">{error}</p>;
+    return null;
   }
   const tools = web.tools.map(({ tool }) => tool);
   return (
@@ -55,11 +55,7 @@ export function WebSwitch() {
         <p id={`${id}-about`}>
           {LEAVES} {tools.length > 0 && `For ${tools.join(", ")}.`} At once, without Save.
         </p>
-        {[...web.problems, ...(error === "" ? [] : [error])].map((problem) => (
-          <p key={problem} className="field-error" role="alert">
-            <WithCode text={problem} />
-          </p>
-        ))}
+        <Problems problems={problems} />
       </div>
       <div className="setting-field">
         <input
@@ -82,7 +78,7 @@ const CLOSED = "local2.web-hint";
 
 /** Where chats begin, while the web is off and nobody said no. */
 export function WebHint() {
-  const { web, error, busy, allow } = useWeb();
+  const { web, problems, busy, allow } = useWeb();
   const [closed, setClosed] = useState(() => localStorage.getItem(CLOSED) === "yes");
   if (web === null || web.enabled || web.tools.length === 0 || closed) {
     return null;
@@ -98,11 +94,7 @@ export function WebHint() {
         <p>
           <strong>The assistant cannot use the web yet.</strong> {LEAVES}
         </p>
-        {[...web.problems, ...(error === "" ? [] : [error])].map((problem) => (
-          <p key={problem} className="field-error" role="alert">
-            <WithCode text={problem} />
-          </p>
-        ))}
+        <Problems problems={problems} />
         <button type="button" className="button small" disabled={busy} onClick={() => allow(true)}>
           Let the assistant use the web
         </button>

@@ -2,6 +2,9 @@
 
 import { Clock, Lightbulb, type LucideIcon, PenLine, Terminal } from "lucide-react";
 
+import type { AppState } from "../state/model";
+import { placeWords } from "../state/place";
+import { useAppState } from "./context";
 import { Logo } from "./logo";
 
 const SUGGESTIONS: readonly { Icon: LucideIcon; title: string; text: string }[] = [
@@ -15,16 +18,29 @@ const SUGGESTIONS: readonly { Icon: LucideIcon; title: string; text: string }[] 
   { Icon: Terminal, title: "Code", text: "Write a Python function that finds duplicate files." },
 ];
 
-export function Welcome({ onSuggestion }: { onSuggestion: (text: string) => void }) {
+interface WelcomeProps {
+  disabled: boolean;
+  /** Asks it at once. */
+  onSuggestion: (text: string) => void;
+}
+
+export function Welcome({ disabled, onSuggestion }: WelcomeProps) {
   return (
     <div className="column welcome">
       <Logo size={52} />
       <h1>What would you like to know?</h1>
-      <p className="muted">Everything you ask stays on this machine.</p>
+      <p className="muted place">
+        <Place />
+      </p>
       <ul className="suggestions" aria-label="Questions to begin with">
         {SUGGESTIONS.map(({ Icon, title, text }) => (
           <li key={text}>
-            <button type="button" className="suggestion" onClick={() => onSuggestion(text)}>
+            <button
+              type="button"
+              className="suggestion"
+              disabled={disabled}
+              onClick={() => onSuggestion(text)}
+            >
               <Icon size={17} aria-hidden />
               <span>
                 <strong>{title}</strong>
@@ -36,4 +52,11 @@ export function Welcome({ onSuggestion }: { onSuggestion: (text: string) => void
       </ul>
     </div>
   );
+}
+
+const placeOf = (state: AppState) => placeWords(state.models?.backend, state.web);
+
+/** Empty until it is known to be true. */
+function Place() {
+  return useAppState(placeOf);
 }
