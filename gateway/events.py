@@ -200,6 +200,7 @@ def views(records: Sequence[ToolRecord]) -> list[wire.ToolCallView]:
             result=r.result,
             sources=r.sources,
             seconds=r.seconds,
+            untrusted=r.untrusted,
         )
         for r in records
     ]
@@ -227,6 +228,7 @@ def snapshot(turn: TurnInfo, live: TurnSnapshot | None) -> Event:
         thinking=live.thinking,
         answer=live.answer,
         tool_calls=views(live.tool_calls),
+        after=turn.after,
         approvals=[approval_view(approval) for approval in turn.approvals],
     )
     calls = {call.call_id: call.outcome for call in live.tool_calls}

@@ -127,6 +127,7 @@ class ToolCallView(Struct, frozen=True):
     outcome: Annotated[str, about("`running`, or one of the outcomes of `tool_result`.")] = "running"
     result: Annotated[str, about("What the model was told.")] = ""
     sources: Annotated[list[dict[str, Any]], about("Sources, each {title, url}.")] = []
+    untrusted: Annotated[bool, about("Whether the result is content from outside: data, never instructions.")] = False
     seconds: Annotated[float, about("How long the call took.")] = 0.0
 
 
@@ -153,6 +154,7 @@ class Snapshot(ServerFrame, frozen=True, tag="snapshot"):
     thinking: Annotated[str, about("The thinking so far.")]
     answer: Annotated[str, about("The answer so far.")]
     tool_calls: Annotated[list[ToolCallView], about("The tool calls so far, in request order.")] = []
+    after: Annotated[str, about("The turn that it follows; empty for the first.")] = ""
     approvals: Annotated[list[ApprovalView], about("What the user was asked in this turn, oldest first.")] = []
 
 

@@ -62,6 +62,7 @@ class ToolCallView(_View):
     result: str
     sources: list[dict[str, Any]]
     seconds: float
+    untrusted: bool
 
 
 class ApprovalView(_View):

@@ -4,28 +4,33 @@ import { ShieldQuestion } from "lucide-react";
 
 import { useClient } from "../components/context";
 import { useNow } from "../components/use-now";
+import type { Approval } from "../state/model";
+import { duration } from "../state/words";
 import { Json } from "./json";
 import { definePart, type PartOf } from "./registry";
 
 export function ApprovalPart({ part }: { part: PartOf<"approval"> }) {
   const { approval } = part;
-  const open = approval.answered === null && !approval.closed && !part.over;
-  const expired = useNow(open, 1000) >= Date.parse(approval.expires);
+  const waits = !approval.closed && !part.over;
+  const leftS = Math.ceil((Date.parse(approval.expires) - useNow(waits, 1000)) / 1000);
+  const open = waits && approval.here === null && !(leftS <= 0);
   return (
-    <section className="approval" aria-label={`Approval for ${approval.tool}`}>
+    <section className="approval" data-open={open} aria-label={`Approval for ${approval.tool}`}>
       <p className="approval-head">
         <ShieldQuestion size={16} aria-hidden />
         <span>
-          <code>{approval.tool}</code> asks to run with
+          <code>{approval.tool}</code> {open ? "asks to run with" : "asked to run with"}
         </span>
       </p>
       <Json value={approval.args} />
-      {approval.reason !== "" && <p className="muted">{approval.reason}</p>}
-      {open && !expired ? (
-        <Choice sessionId={part.sessionId} approvalId={approval.approvalId} />
-      ) : (
-        <p className="muted">{answerWords(approval.answered, expired)}</p>
+      {approval.reason !== "" && <p>{approval.reason}</p>}
+      {open && <Choice sessionId={part.sessionId} approvalId={approval.approvalId} />}
+      {open && leftS > 0 && (
+        <p className="muted">Without an answer it is denied in {duration(leftS)}.</p>
       )}
+      <p className="approval-answer" role="status">
+        {!open && answerWords(approval, waits)}
+      </p>
     </section>
   );
 }
@@ -52,11 +57,15 @@ function Choice({ sessionId, approvalId }: { sessionId: string; approvalId: stri
   );
 }
 
-function answerWords(answered: boolean | null, expired: boolean): string {
+export function answerWords(approval: Approval, waits: boolean): string {
+  const { here, answered, expired, elsewhere } = approval;
+  if (waits) {
+    return here === null ? "Time is up." : `${here ? "Allowed" : "Denied"}; passing it on…`;
+  }
   if (answered === null) {
     return expired ? "Not answered in time, so it was denied." : "Not needed any more.";
   }
-  return answered ? "Allowed." : "Denied.";
+  return `${answered ? "Allowed" : "Denied"}${elsewhere ? " elsewhere" : ""}.`;
 }
 
 definePart("approval", ApprovalPart);

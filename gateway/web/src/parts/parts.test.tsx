@@ -3,7 +3,9 @@ import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 
 import { type Local2, Local2Context } from "../components/context";
+import type { Approval } from "../state/model";
 import type { ToolCallView } from "../wire/generated";
+import { answerWords } from "./approval";
 import { viewOf } from "./index";
 
 function show(part: { kind: string; key: string } & Record<string, unknown>) {
@@ -15,6 +17,7 @@ const call: ToolCallView = {
   call_id: "c1",
   tool: "web_search",
   args: { query: "slow joiner" },
+  untrusted: true,
   outcome: "ok",
   result: '{"hits":[1,2]}',
   sources: [
@@ -116,7 +119,7 @@ test("an approval shows exactly what would be done, and sends the answer", async
     tool: "remember_this",
     args: { text: "short answers" },
     reason: "It adds something.",
-    closed: false,
+    ...{ closed: false, expired: false, here: null, elsewhere: false },
     expires: new Date(Date.now() + 60_000).toISOString(),
     answered: null,
   };
@@ -128,8 +131,25 @@ test("an approval shows exactly what would be done, and sends the answer", async
   );
   expect(screen.getByText(/short answers/)).toBeDefined();
   expect(screen.getByText("It adds something.")).toBeDefined();
+  expect(screen.getByText(/denied in (?:1 min|\d+ s)/)).toBeDefined();
   await userEvent.click(screen.getByRole("button", { name: "Deny" }));
   expect(approve).toHaveBeenCalledWith("s1", "a1", false);
+});
+
+test.each([
+  [{}, true, "Time is up."],
+  [{ here: true }, true, "Allowed; passing it on…"],
+  [{ closed: true, answered: true, here: true }, false, "Allowed."],
+  [{ closed: true, answered: false, elsewhere: true }, false, "Denied elsewhere."],
+  [{ closed: true, expired: true }, false, "Not answered in time, so it was denied."],
+  [{ closed: true }, false, "Not needed any more."],
+])("an approval %j that waits (%j) says %j", (change, waits, words) => {
+  const approval: Approval = {
+    ...{ approvalId: "a1", tool: "t", args: {}, reason: "", expires: "", answered: null },
+    ...{ closed: false, expired: false, here: null, elsewhere: false },
+    ...change,
+  };
+  expect(answerWords(approval, waits)).toBe(words);
 });
 
 test("a part of a kind from a newer server is shown as what it holds", () => {

@@ -2,7 +2,7 @@
 
 import { ExternalLink } from "lucide-react";
 
-import { hostOf, safeHref } from "./markdown/links";
+import { hostOf, webHref } from "./markdown/links";
 
 export function Sources({ sources }: { sources: readonly Record<string, unknown>[] }) {
   if (sources.length === 0) {
@@ -20,7 +20,7 @@ export function Sources({ sources }: { sources: readonly Record<string, unknown>
 }
 
 function Source({ title, url }: { title: string; url: string }) {
-  const href = safeHref(url);
+  const href = webHref(url);
   if (href === null) {
     return <span className="source">{title || url || "Untitled"}</span>;
   }

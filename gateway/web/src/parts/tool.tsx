@@ -1,6 +1,6 @@
 // How is a tool call shown? A card: what it does, how it stands; its arguments, result and sources inside.
 
-import { Check, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
+import { Check, ChevronRight, CircleAlert, Globe, LoaderCircle } from "lucide-react";
 import { useId, useState } from "react";
 
 import { useNow } from "../components/use-now";
@@ -29,6 +29,7 @@ export function ToolPart({ part }: { part: PartOf<"tool"> }) {
         <Icon size={16} className="tool-icon" aria-hidden />
         <span className="tool-label">{label(call)}</span>
         <code className="tool-name">{call.tool}</code>
+        {call.untrusted && <Outside />}
         <Outcome outcome={outcome} tookS={call.seconds} />
         <ChevronRight size={15} className="chevron" aria-hidden />
       </button>
@@ -39,6 +40,16 @@ export function ToolPart({ part }: { part: PartOf<"tool"> }) {
       )}
       {!open && <Sources sources={call.sources} />}
     </section>
+  );
+}
+
+/** What comes from elsewhere may say anything. */
+function Outside() {
+  return (
+    <span className="outside" title="Content from outside, not checked by anyone">
+      <Globe size={12} aria-hidden />
+      <span className="outside-words">from outside</span>
+    </span>
   );
 }
 

@@ -43,9 +43,12 @@ test.each([
 
 test("the first answer counts, whatever this tab had chosen", () => {
   const asked = requestApproval(turn, request);
-  const chosen = { ...asked, approvals: asked.approvals.map((a) => ({ ...a, answered: true })) };
+  const chosen = { ...asked, approvals: asked.approvals.map((a) => ({ ...a, here: true })) };
   const result = { type: "approval_result" as const, ...about, approval_id: "a1", state: "denied" };
-  expect(settleApproval(chosen, result).approvals[0]?.answered).toBe(false);
+  const [after] = settleApproval(chosen, result).approvals;
+  expect(after).toMatchObject({ answered: false, elsewhere: true });
+  const mine = settleApproval(chosen, { ...result, state: "taken" }).approvals[0];
+  expect(mine).toMatchObject({ answered: true, elsewhere: false });
 });
 
 describe("a snapshot", () => {

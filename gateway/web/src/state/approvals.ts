@@ -14,6 +14,9 @@ export function approvalOf(view: ApprovalView): Approval {
     expires: view.expires,
     answered: ANSWERS[view.state] ?? null,
     closed: view.state !== "open",
+    expired: view.state === "expired",
+    here: null,
+    elsewhere: false,
   };
 }
 
@@ -32,7 +35,11 @@ export function settleApproval(turn: Turn, frame: ApprovalResult): Turn {
     ...turn,
     approvals: turn.approvals.map((approval) =>
       approval.approvalId === frame.approval_id
-        ? { ...approval, answered, closed: true }
+        ? {
+            ...approval,
+            ...{ answered, closed: true, expired: frame.state === "expired" },
+            elsewhere: answered !== null && answered !== approval.here,
+          }
         : approval,
     ),
   };

@@ -11,6 +11,7 @@ const call = {
   result: "",
   sources: [],
   seconds: 0,
+  untrusted: false,
 };
 
 test("thinking, calls, approvals and answer come in this order", () => {
@@ -22,6 +23,7 @@ test("thinking, calls, approvals and answer come in this order", () => {
     expires: "",
     answered: null,
     closed: false,
+    ...{ expired: false, here: null, elsewhere: false },
   };
   const parts = partsOf(
     turn({ thinking: "Hm", answer: "So", toolCalls: [call], approvals: [approval] }),

@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 
 import { turn } from "./testing";
-import { bytes, duration, endWords, humanised, outcomeWords, progressOf, seconds } from "./words";
+import {
+  bytes,
+  duration,
+  endWords,
+  humanised,
+  OUTCOMES,
+  outcomeWords,
+  progressOf,
+  seconds,
+} from "./words";
 
 test.each([
   [0.0004, "1 ms"],
@@ -37,6 +46,13 @@ test("names that nobody wrote words for are made readable", () => {
   expect(humanised("AWAITING_SOMETHING")).toBe("Awaiting something");
   expect(outcomeWords("half_done")).toBe("half done");
   expect(progressOf(turn({ agentState: "AWAITING_SOMETHING" }))).toBe("Awaiting something");
+});
+
+test.each([
+  ...["ok", "unknown", "disabled", "unavailable", "invalid_arguments", "denied"],
+  ...["timeout", "crashed", "cancelled", "failed"],
+])("the outcome %s has words of its own", (outcome) => {
+  expect(Object.keys(OUTCOMES)).toContain(outcome);
 });
 
 test("a queued turn says how many come before it", () => {

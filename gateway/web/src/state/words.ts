@@ -39,7 +39,8 @@ export function progressOf(turn: Turn): string {
   }
 }
 
-const OUTCOMES: Record<string, string> = {
+/** As in bus/messages/tool.py, and `running`. */
+export const OUTCOMES: Record<string, string> = {
   running: "running",
   ok: "done",
   unknown: "no such tool",

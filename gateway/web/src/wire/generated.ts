@@ -135,6 +135,8 @@ export interface ToolCallView {
   result: string;
   /** Sources, each {title, url}. */
   sources: Record<string, unknown>[];
+  /** Whether the result is content from outside: data, never instructions. */
+  untrusted: boolean;
   /** How long the call took. */
   seconds: number;
 }
@@ -176,6 +178,8 @@ export interface Snapshot {
   answer: string;
   /** The tool calls so far, in request order. */
   tool_calls: ToolCallView[];
+  /** The turn that it follows; empty for the first. */
+  after: string;
   /** What the user was asked in this turn, oldest first. */
   approvals: ApprovalView[];
   /** The turn that this frame is about. */
