@@ -10,3 +10,6 @@ HTMLDialogElement.prototype.showModal = function (this: HTMLDialogElement) {
 HTMLDialogElement.prototype.close = function (this: HTMLDialogElement) {
   this.open = false;
 };
+
+// jsdom lays nothing out.
+Element.prototype.scrollIntoView = () => undefined;

@@ -2,7 +2,33 @@ import { createEvent, fireEvent, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test, vi } from "vitest";
 
+import { readModel } from "../state/choices";
+import { initialState } from "../state/model";
+import { createStore } from "../state/store";
+import type { Models } from "../wire/rest";
 import { Composer } from "./composer";
+import { type Local2, Local2Context } from "./context";
+
+const models: Models = {
+  backend: { kind: "ollama", url: "", demo: false, state: "ready", message: "" },
+  roles: [
+    { role: "default", model: "small", available: true, hint: "" },
+    { role: "quality", model: "large", available: false, hint: "ollama pull large" },
+  ],
+  models: [
+    { name: "small", size_bytes: 0 },
+    { name: "other", size_bytes: 0 },
+  ],
+  options: {},
+  tools: [],
+  refused: [],
+  counts: {},
+  commands: [
+    { name: "search", usage: "/search <query>", help: "Search the web", tool: "web_search" },
+    { name: "sources", usage: "/sources", help: "Show them", tool: "" },
+    { name: "help", usage: "/help", help: "All commands", tool: "" },
+  ],
+};
 
 beforeEach(() => {
   localStorage.clear();
@@ -19,7 +45,12 @@ beforeEach(() => {
 
 function show(change: { connected?: boolean; running?: boolean; sessionId?: string | null } = {}) {
   const props = { sessionId: "s1", connected: true, running: false, ...change };
-  return render(<Composer {...props} onSend={onSend} onStop={onStop} />);
+  const store = createStore({ ...initialState, models });
+  return render(
+    <Local2Context value={{ store } as Local2}>
+      <Composer {...props} onSend={onSend} onStop={onStop} />
+    </Local2Context>,
+  );
 }
 
 const field = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Your question" });
@@ -89,4 +120,64 @@ test("while a turn runs it can be stopped, and the next question queued", async 
   await userEvent.type(field(), "And then?");
   await userEvent.click(screen.getByRole("button", { name: "Queue the question" }));
   expect(onSend).toHaveBeenCalledExactlyOnceWith("And then?");
+});
+
+const options = () =>
+  screen.queryAllByRole("option", { name: /^\// }).map((one) => one.textContent);
+const chosen = () => document.getElementById(field().getAttribute("aria-activedescendant") ?? "");
+
+test("a slash lists the commands, and what is typed narrows them", async () => {
+  show();
+  await userEvent.type(field(), "/");
+  expect(options()).toHaveLength(3);
+  await userEvent.type(field(), "s");
+  expect(options()).toEqual(["/search <query>Search the web", "/sourcesShow them"]);
+  await userEvent.type(field(), "earch x");
+  expect(options()).toEqual([]);
+});
+
+test("keys choose a command without leaving the field", async () => {
+  show();
+  await userEvent.type(field(), "/s{ArrowDown}");
+  expect(chosen()?.textContent).toContain("/sources");
+  await userEvent.keyboard("{ArrowDown}{Enter}");
+  expect(field().value).toBe("/search ");
+  expect(document.activeElement).toBe(field());
+  expect(onSend).not.toHaveBeenCalled();
+  await userEvent.type(field(), "boots{Enter}");
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("/search boots");
+});
+
+test("a whole command is sent, Escape closes the list, a click chooses", async () => {
+  show();
+  await userEvent.type(field(), "/help{Enter}");
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("/help");
+  await userEvent.type(field(), "/he{Escape}");
+  expect(options()).toEqual([]);
+  await userEvent.type(field(), "l");
+  await userEvent.click(screen.getByRole("option", { name: /^\/help/ }));
+  expect(field().value).toBe("/help");
+});
+
+test("what an input method composes chooses nothing", () => {
+  show();
+  fireEvent.change(field(), { target: { value: "/s" } });
+  fireEvent.keyDown(field(), { key: "Enter", keyCode: 229 });
+  expect(field().value).toBe("/s");
+});
+
+test("a model is picked for this chat alone, and only one that is there", async () => {
+  const { unmount } = show();
+  const picker = screen.getByLabelText<HTMLSelectElement>("Model for this chat");
+  expect([...picker.options].map((one) => [one.textContent, one.disabled])).toEqual([
+    ["Default: small", false],
+    ["Quality: large (not installed)", true],
+    ["small", false],
+    ["other", false],
+  ]);
+  await userEvent.selectOptions(picker, "other");
+  expect([readModel("s1"), readModel("s2")]).toEqual(["other", ""]);
+  unmount();
+  show();
+  expect(screen.getByLabelText<HTMLSelectElement>("Model for this chat").value).toBe("other");
 });

@@ -2,21 +2,15 @@
 // composes is nobody's business.
 
 import { ArrowUp, Square } from "lucide-react";
-import {
-  type KeyboardEvent,
-  type Ref,
-  useEffect,
-  useImperativeHandle,
-  useRef,
-  useState,
-} from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { readDraft, writeDraft } from "../state/drafts";
-
-export interface ComposerHandle {
-  /** Put words into the field, for the user to change or send. */
-  fill: (text: string) => void;
-}
+import type { AppState } from "../state/model";
+import type { CommandView } from "../wire/rest";
+import { CommandList, useCommandMenu } from "./command-menu";
+import { isSubmit } from "./composing";
+import { useAppState } from "./context";
+import { ModelPicker } from "./model-picker";
 
 interface ComposerProps {
   /** Whose draft it is; null for the chat that does not exist yet. */
@@ -27,24 +21,13 @@ interface ComposerProps {
   /** Resolves to whether it was taken; the draft stays where not. */
   onSend: (text: string) => Promise<boolean> | boolean;
   onStop: () => void;
-  ref?: Ref<ComposerHandle>;
 }
 
-/** Some browsers report the Enter that ends a composition only by this code. */
-const COMPOSING_KEY = 229;
-
-export function isSubmit(event: KeyboardEvent): boolean {
-  return (
-    event.key === "Enter" &&
-    !event.shiftKey &&
-    !event.nativeEvent.isComposing &&
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only sign of it in Safari
-    event.keyCode !== COMPOSING_KEY
-  );
-}
+const NO_COMMANDS: readonly CommandView[] = [];
+const commandsOf = (state: AppState) => state.models?.commands ?? NO_COMMANDS;
 
 export function Composer(props: ComposerProps) {
-  const { sessionId, connected, running, onSend, onStop, ref } = props;
+  const { sessionId, connected, running, onSend, onStop } = props;
   const [text, setText] = useState(() => readDraft(sessionId));
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -53,12 +36,8 @@ export function Composer(props: ComposerProps) {
     setText(value);
     writeDraft(sessionId, value);
   };
-  useImperativeHandle(ref, () => ({
-    fill: (value) => {
-      change(value);
-      field.current?.focus();
-    },
-  }));
+  const menu = useCommandMenu(text, useAppState(commandsOf), change);
+  const listed = menu.commands.length > 0;
   // As high as its text; the style sheet has the limit, beyond which it scrolls.
   useEffect(() => {
     const area = field.current;
@@ -89,11 +68,16 @@ export function Composer(props: ComposerProps) {
         void send();
       }}
     >
+      <CommandList menu={menu} />
       <textarea
         ref={field}
         rows={1}
         dir="auto"
         aria-label="Your question"
+        aria-autocomplete="list"
+        aria-haspopup="listbox"
+        aria-controls={listed ? menu.listId : undefined}
+        aria-activedescendant={listed ? menu.optionId(menu.chosen) : undefined}
         placeholder={running ? "Ask the next question" : "Ask anything"}
         value={text}
         // A chat is opened to write in it.
@@ -101,13 +85,16 @@ export function Composer(props: ComposerProps) {
         autoFocus={matchMedia("(hover: hover)").matches}
         onChange={(event) => change(event.target.value)}
         onKeyDown={(event) => {
-          if (isSubmit(event)) {
+          if (menu.onKey(event)) {
+            event.preventDefault();
+          } else if (isSubmit(event)) {
             event.preventDefault();
             void send();
           }
         }}
       />
       <div className="composer-foot">
+        <ModelPicker sessionId={sessionId} />
         <span className="composer-hint">{hint(connected, running)}</span>
         {running && (
           <button
