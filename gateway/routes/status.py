@@ -110,6 +110,14 @@ class CommandView(BaseModel):
     tool: str
 
 
+class RefusedView(BaseModel):
+    """One tool that was announced and cannot be used."""
+
+    tool: str
+    name: str
+    reason: str
+
+
 class Models(BaseModel):
     """What answers, and what can be asked of it."""
 
@@ -119,8 +127,7 @@ class Models(BaseModel):
     options: dict[str, Any]
     tools: list[str]
     commands: list[CommandView]
-    refused: list[dict[str, Any]]
-    """Tools that cannot be used: each {tool, name, reason}."""
+    refused: list[RefusedView]
     counts: dict[str, int]
 
 

@@ -124,6 +124,48 @@ async def test_nothing_in_an_answer_runs_or_loads(page: Page, stack: Stack, mode
     assert await page.locator("iframe, script:not([src]), img[src*='evil']").count() == 0
 
 
+async def test_versions_of_a_turn(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    await ask(page, "first")
+    await expect(talk(page).get_by_text("You said: first")).to_be_visible()
+    await page.get_by_role("button", name="Edit the question").click()
+    await page.get_by_label("The question in other words").fill("second")
+    await page.keyboard.press("Enter")
+    await expect(talk(page).get_by_text("You said: second")).to_be_visible()
+    await page.reload()
+    await expect(talk(page).get_by_text("2/2")).to_be_visible()
+    await page.get_by_role("button", name="Earlier version").click()
+    await expect(talk(page).get_by_text("You said: first")).to_be_visible()
+    await expect(talk(page).get_by_text("You said: second")).to_be_hidden()
+    await page.get_by_role("searchbox", name="Search the chats").fill("second")
+    await page.get_by_role("button", name=re.compile("second")).first.click()
+    await expect(talk(page).get_by_text("You said: second")).to_be_visible()
+    await page.get_by_role("button", name="Delete this turn").click()
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    await expect(talk(page).get_by_text("You said: first")).to_be_visible()
+    await expect(talk(page).get_by_text("1/1")).to_be_hidden()
+
+
+async def test_settings_are_kept_until_saved(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    await page.goto(f"{stack.url}/settings")
+    heat = page.get_by_label("Temperature", exact=True)
+    await heat.fill("3")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("alert").get_by_text("from 0 to 2")).to_be_visible()
+    await heat.fill("0.5")
+    await page.get_by_role("link", name="New chat").click()
+    await page.get_by_role("link", name="Settings").click()
+    await expect(heat).to_have_value("0.5")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("region", name="Unsaved changes")).to_be_hidden()
+    await page.reload()
+    await expect(heat).to_have_value("0.5")
+    web = page.get_by_role("switch", name="Let the assistant use the web")
+    await web.click()
+    await expect(web).to_be_checked()
+    await page.reload()
+    await expect(web).to_be_checked()
+
+
 @pytest.mark.parametrize(
     "size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desktop"]
 )

@@ -77,6 +77,9 @@ function newTurn(queryId, query) {
     left_out: 0,
     first_token_s: null,
     seconds: null,
+    approvals: [],
+    after: "",
+    versions: [queryId],
     state: "QUEUED",
     attempt: 0,
     n: -1,
@@ -183,7 +186,14 @@ const STEPS = {
   async tool(session, turn, step) {
     const call = { call_id: randomUUID(), tool: step.name, args: step.args };
     state(session, turn, "AWAITING_RESULT");
-    turn.tool_calls.push({ ...call, outcome: "running", result: "", sources: [], seconds: 0 });
+    turn.tool_calls.push({
+      ...call,
+      outcome: "running",
+      result: "",
+      sources: [],
+      seconds: 0,
+      untrusted: false,
+    });
     publish(session, turn, { type: "tool_start", ...call });
     await sleep(TOKEN_MS * 30);
     const end = {
@@ -192,7 +202,8 @@ const STEPS = {
       sources: step.sources,
       seconds: step.seconds,
     };
-    turn.tool_calls[turn.tool_calls.length - 1] = { ...call, ...end };
+    const untrusted = step.name.startsWith("web");
+    turn.tool_calls[turn.tool_calls.length - 1] = { ...call, ...end, untrusted };
     publish(session, turn, { type: "tool_result", call_id: call.call_id, tool: call.tool, ...end });
     state(session, turn, "GENERATING");
   },
@@ -202,11 +213,18 @@ const STEPS = {
     publish(session, turn, {
       type: "approval_request",
       approval_id: approvalId,
+      call_id: randomUUID(),
       tool: "remember_this",
+      reason: "It changes what is remembered of you.",
       args: { text: "The user likes short answers." },
       expires: new Date(Date.now() + 120_000).toISOString(),
     });
-    await new Promise((done) => approvals.set(approvalId, done));
+    const approved = await new Promise((done) => approvals.set(approvalId, done));
+    publish(session, turn, {
+      type: "approval_result",
+      approval_id: approvalId,
+      state: approved ? "taken" : "denied",
+    });
   },
   async fail(session, turn) {
     turn.status = "failed";
@@ -235,6 +253,17 @@ function watch(socket, sessionId) {
   watchers.set(sessionId, set.add(socket));
 }
 
+/** One branch is all that this mock keeps: a new version takes the place of what followed. */
+function place(session, turn, after) {
+  const end =
+    after === undefined
+      ? session.turns.length
+      : session.turns.findIndex((one) => one.query_id === after) + 1;
+  turn.versions = [...(session.turns[end]?.versions ?? []), turn.query_id];
+  turn.after = session.turns[end - 1]?.query_id ?? "";
+  session.turns.splice(end, session.turns.length, turn);
+}
+
 const FRAMES = {
   ping: (socket) => socket.send('{"type":"pong"}'),
   query(socket, frame) {
@@ -246,7 +275,7 @@ const FRAMES = {
       (one) => one.status === "received" || one.status === "claimed",
     );
     if (known === undefined) {
-      session.turns.push(turn);
+      place(session, turn, frame.after);
       session.title ||= frame.query.slice(0, 60);
     }
     publish(session, turn, { type: "accepted", query: turn.query, created_at: turn.created_at });
@@ -259,12 +288,14 @@ const FRAMES = {
     watch(socket, sessionId);
     for (const turn of sessions.get(sessionId)?.turns ?? []) {
       if (turn.status === "received" || turn.status === "claimed") {
-        const { query_id, query, created_at, attempt, n, thinking, answer, tool_calls } = turn;
+        const { query_id, query, created_at, attempt, n, thinking, answer, tool_calls, after } =
+          turn;
         socket.send(
           JSON.stringify({
             type: "snapshot",
             session_id: sessionId,
-            ...{ query_id, query, created_at, attempt, n, thinking, answer, tool_calls },
+            ...{ query_id, query, created_at, attempt, n, thinking, answer, tool_calls, after },
+            approvals: [],
             state: turn.status === "received" ? "QUEUED" : turn.state,
           }),
         );
@@ -282,8 +313,8 @@ const FRAMES = {
       }
     }
   },
-  approve(_socket, { approval_id: approvalId }) {
-    approvals.get(approvalId)?.();
+  approve(_socket, { approval_id: approvalId, approved }) {
+    approvals.get(approvalId)?.(approved);
   },
 };
 
@@ -387,19 +418,33 @@ const settings = [
   ],
   ["system", "level", "info", "info", "default", "What goes into the logs.", "str"],
   [
-    "datetime",
-    "id",
-    "datetime_tool",
-    "datetime_tool",
-    "default",
-    "What stands as `sender_id` on the bus.",
+    "generator",
+    "system_prompt",
+    "You are LoCAL2, a helpful assistant that runs on the user's own computer. Be brief.",
+    "You are LoCAL2, a helpful assistant that runs on the user's own computer.",
+    "user",
+    "What the model is told of itself.",
     "str",
   ],
+  [
+    "generator",
+    "temperature",
+    null,
+    null,
+    "default",
+    "How freely words are chosen; empty: the model's own.",
+    "float or null",
+  ],
+  ["web_search", "tool", "web_search", "web_search", "default", "As the model calls it.", "str"],
+  ["web_search", "max_results", 6, 6, "default", "Results given to the model at most.", "int"],
 ].map(([section, key, value, fallback, source, description, type]) => ({
   ...{ section, key, value, source, description, type },
   choices: key === "level" ? ["debug", "info", "warning"] : null,
   minimum: key === "port" ? 1024 : null,
   maximum: key === "port" ? 65535 : null,
+  above: key === "stream_journal_s" ? 0 : null,
+  below: null,
+  restart: section === "system" || key === "port",
   default: fallback,
 }));
 
@@ -410,7 +455,7 @@ const BACKENDS = {
     demo: true,
     state: "ready",
     message:
-      "It runs on this machine and is meant for a first look. For better answers install Ollama, then run `ollama pull gemma3:4b`.",
+      "A small demo model that runs inside LoCAL2 answers. It invents facts. For a good one install Ollama (ollama.com), then: ollama pull gemma3:4b",
   },
   ollama: {
     kind: "ollama",
@@ -429,7 +474,25 @@ const BACKENDS = {
   },
 };
 
+const web = {
+  enabled: false,
+  problems: [],
+  tools: [{ name: "web_search", tool: "web_search", enabled: false }],
+};
+
 const ROUTES = {
+  "GET /api/web": () => web,
+  "PUT /api/web": ({ enabled }) => Object.assign(web, { enabled }),
+  "GET /api/search": () => ({
+    hits: [...sessions.values()].map((session) => ({
+      session_id: session.session_id,
+      title: session.title,
+      query_id: session.turns[0]?.query_id ?? "",
+      created_at: session.created_at,
+      snippet: session.title,
+      marks: [{ start: 0, end: 4 }],
+    })),
+  }),
   "GET /health": () => ({
     status: "ok",
     version: "0.1.0",
@@ -454,6 +517,12 @@ const ROUTES = {
       },
       { role: "vision", model: "", available: false, hint: "The embedded model sees no images." },
       { role: "embedding", model: "all-minilm-l6-v2", available: true, hint: "" },
+    ],
+    options: {},
+    tools: ["get_datetime", "web_search"],
+    commands: [
+      { name: "help", usage: "/help", help: "What can be typed", tool: "" },
+      { name: "search", usage: "/search <query>", help: "Search the web", tool: "web_search" },
     ],
   }),
   "GET /api/participants": () => ({
@@ -485,22 +554,15 @@ function sessionRoute(method, id, body) {
 }
 
 function settingRoute(section, body) {
-  const [[key, value]] = Object.entries(body);
-  const setting = settings.find((one) => one.section === section && one.key === key);
-  if (key === "port" && !(value >= 1024 && value < 65536)) {
-    return [
-      400,
-      {
-        error: { code: "bad_value", message: "config/gateway.yaml: port: expected 1024 to 65535." },
-      },
-    ];
+  for (const [key, value] of Object.entries(body)) {
+    const setting = settings.find((one) => one.section === section && one.key === key);
+    Object.assign(setting, { value, source: "user" });
   }
-  Object.assign(setting, { value, source: "user" });
   return [200, {}];
 }
 
 function api(method, path, body) {
-  const [, kind, name] = /^\/api\/(sessions|settings)\/([^/]+)$/.exec(path) ?? [];
+  const [, kind, name] = /^\/api\/(sessions|settings)\/([^/]+)/.exec(path) ?? [];
   if (kind === "sessions") {
     return sessionRoute(method, name, body);
   }
@@ -509,7 +571,7 @@ function api(method, path, body) {
   }
   const route = ROUTES[`${method} ${path}`];
   return route
-    ? [200, route()]
+    ? [200, route(body)]
     : [404, { error: { code: "not_found", message: `No ${path} here.` } }];
 }
 

@@ -1,13 +1,14 @@
 // What does a user see at `/` and at `/c/{session_id}`?
 
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import { Link, useLocation } from "wouter";
 
 import { messageOf } from "../connection/rest";
 import type { AppState, Session } from "../state/model";
+import { remoteHost } from "../state/place";
 import { activeTurn } from "../state/selectors";
 import { DemoBanner, NoModelBanner } from "./chips";
-import { Composer, type ComposerHandle } from "./composer";
+import { Composer } from "./composer";
 import { useAppState, useClient } from "./context";
 import { Conversation } from "./conversation";
 import { useStickToBottom } from "./use-stick-to-bottom";
@@ -20,7 +21,6 @@ export function NewChatPage() {
   const client = useClient();
   const connected = useAppState(isConnected);
   const [, navigate] = useLocation();
-  const composer = useRef<ComposerHandle>(null);
   useEffect(() => client.open(null), [client]);
 
   const send = async (text: string) => {
@@ -36,13 +36,14 @@ export function NewChatPage() {
   };
   return (
     <main className="chat empty">
-      <Welcome onSuggestion={(text) => composer.current?.fill(text)} />
-      <div className="column dock">
+      <Welcome disabled={!connected} onSuggestion={(text) => void send(text)} />
+      <div className="column hints">
         <DemoBanner />
-        <NoModelBanner />
         <WebHint />
+      </div>
+      <div className="column dock">
+        <NoModelBanner />
         <Composer
-          ref={composer}
           sessionId={null}
           connected={connected}
           running={false}
@@ -101,8 +102,15 @@ function OpenChat({ session }: { session: Session }) {
   );
 }
 
+const hostOf = (state: AppState) => remoteHost(state.models?.backend);
+
 function FinePrint() {
-  return <p className="fine-print">Runs on this machine. Check what matters.</p>;
+  const host = useAppState(hostOf);
+  return (
+    <p className="fine-print">
+      {host === "" ? "" : `The model runs on ${host}. `}Answers can be wrong: check what matters.
+    </p>
+  );
 }
 
 function Missing() {

@@ -1,15 +1,19 @@
 // What was said in this session, and what is being said?
 
 import { ArrowDown } from "lucide-react";
+import { type RefObject, useEffect } from "react";
+import { useLocation } from "wouter";
 
 import type { Session } from "../state/model";
-import { isSettled } from "../state/selectors";
-import { TurnView } from "./turn-view";
+import { activeTurn, isSettled } from "../state/selectors";
+import { turnAnchor, TurnView } from "./turn-view";
 import type { Stick } from "./use-stick-to-bottom";
 
 export function Conversation({ session, stick }: { session: Session; stick: Stick }) {
   const { scroller, content, atEnd, toEnd } = stick;
   const latest = session.turns.findLast((turn) => turn.phase !== "queued");
+  const free = activeTurn(session) === undefined;
+  useAnchor(scroller, session.load === "ready");
   return (
     <div className="conversation">
       {/* It scrolls, so that the keyboard has to reach it. */}
@@ -17,7 +21,7 @@ export function Conversation({ session, stick }: { session: Session; stick: Stic
       <div ref={scroller} className="scroller" tabIndex={0} role="region" aria-label="Conversation">
         <div ref={content} className="column turns">
           {session.turns.map((turn) => (
-            <TurnView key={turn.queryId} turn={turn} latest={turn === latest} />
+            <TurnView key={turn.queryId} turn={turn} latest={turn === latest} free={free} />
           ))}
         </div>
       </div>
@@ -31,4 +35,17 @@ export function Conversation({ session, stick }: { session: Session; stick: Stic
       )}
     </div>
   );
+}
+
+/** An address may name a turn, as those of what was searched do. */
+function useAnchor(scroller: RefObject<HTMLElement | null>, ready: boolean): void {
+  const [path] = useLocation();
+  const { hash } = location;
+  useEffect(() => {
+    if (ready && hash !== "") {
+      const id = turnAnchor(decodeURIComponent(hash.slice(1)));
+      const turn = scroller.current?.querySelector(`#${CSS.escape(id)}`);
+      turn?.scrollIntoView({ block: "start" });
+    }
+  }, [scroller, ready, path, hash]);
 }

@@ -9,12 +9,12 @@ import {
   type Editor,
   editorOf,
   emptyWords,
+  titleOf,
   valueWords,
 } from "../state/setting-values";
 import { savedText } from "../state/setting-changes";
-import { humanised } from "../state/words";
 import type { SettingView } from "../wire/rest";
-import { WithCode } from "./chips";
+import { WithCode } from "./with-code";
 
 interface SettingRowProps {
   setting: SettingView;
@@ -36,7 +36,7 @@ export function SettingRow({ setting, draft, error, onDraft }: SettingRowProps) 
   return (
     <div className="setting" data-editor={editor} data-changed={draft !== undefined}>
       <div className="setting-words">
-        <label htmlFor={id}>{humanised(setting.key)}</label> <code>{setting.key}</code>
+        <label htmlFor={id}>{titleOf(setting)}</label> <code>{setting.key}</code>
         {draft !== undefined && <span className="changed-tag">not saved</span>}
         <div id={`${id}-about`}>
           <About setting={setting} variable={variable} />
@@ -64,7 +64,7 @@ export function SettingRow({ setting, draft, error, onDraft }: SettingRowProps) 
             <button
               type="button"
               className="link-button"
-              aria-label={`Reset ${humanised(setting.key)} to default`}
+              aria-label={`Reset ${titleOf(setting)} to default`}
               onClick={() => put(initial)}
             >
               <RotateCcw size={12} aria-hidden /> Reset to default

@@ -2,8 +2,9 @@ import { cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import type { ChatClient } from "../connection/client";
+import { ChatClient } from "../connection/client";
 import { rest, RestError } from "../connection/rest";
+import { FakeSocket } from "../connection/testing";
 import { settingDrafts } from "../state/setting-drafts";
 import { setting } from "../state/setting-testing";
 import { createStore } from "../state/store";
@@ -42,9 +43,11 @@ afterEach(() => {
 });
 
 function show() {
-  const client = { notice } as unknown as ChatClient;
+  const store = createStore();
+  const client = new ChatClient({ store, rest, url: "", makeSocket: FakeSocket.make });
+  vi.spyOn(client, "notice").mockImplementation(notice);
   return render(
-    <Local2Context value={{ store: createStore(), client }}>
+    <Local2Context value={{ store, client }}>
       <SettingsPage />
     </Local2Context>,
   );

@@ -1,12 +1,14 @@
 // What stands beside the conversation? The other ones, and the way to the other pages.
 
 import { Activity, PanelLeftClose, Settings, SquarePen } from "lucide-react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 
 import type { AppState } from "../state/model";
 import { useAppState } from "./context";
 import { Logo } from "./logo";
 import { useModal, whenClosed } from "./modal";
+import { SearchHits, useSearch } from "./search";
 import { SessionItem } from "./session-item";
 import { ThemeSwitch } from "./theme-switch";
 import { useSessionId } from "./use-session-id";
@@ -18,6 +20,8 @@ interface SidebarProps {
 }
 
 export function Sidebar({ onClose, onChosen }: SidebarProps) {
+  const [words, setWords] = useState("");
+  const found = useSearch(words);
   return (
     <div className="sidebar">
       <div className="sidebar-top">
@@ -39,8 +43,21 @@ export function Sidebar({ onClose, onChosen }: SidebarProps) {
         <SquarePen size={17} aria-hidden />
         New chat
       </Link>
+      <input
+        type="search"
+        className="search side"
+        aria-label="Search the chats"
+        placeholder="Search"
+        maxLength={500}
+        value={words}
+        onChange={(event) => setWords(event.target.value)}
+      />
       <nav aria-label="Chats" className="session-nav">
-        <SessionList onChosen={onChosen} />
+        {found === null ? (
+          <SessionList onChosen={onChosen} />
+        ) : (
+          <SearchHits found={found} onChosen={onChosen} />
+        )}
       </nav>
       <div className="sidebar-foot">
         <nav aria-label="Pages">

@@ -3,16 +3,18 @@
 import type { Ending, Turn } from "../state/model";
 import { seconds } from "../state/words";
 import { CopyButton } from "./copy-button";
+import { TurnActions } from "./turn-actions";
 
-export function TurnFooter({ turn }: { turn: Turn }) {
+export function TurnFooter({ turn, free }: { turn: Turn; free: boolean }) {
   const { ending } = turn;
-  if (ending === null || (turn.answer === "" && ending.model === "")) {
+  if (!turn.accepted) {
     return null;
   }
   return (
     <footer className="turn-footer">
       {turn.answer !== "" && <CopyButton text={turn.answer} label="Copy the answer" />}
-      <Facts ending={ending} />
+      {free && <TurnActions turn={turn} />}
+      {ending !== null && <Facts ending={ending} />}
       {turn.critique?.score != null && (
         <span className="fact" title={turn.critique.feedback}>
           {turn.critique.rubric_name} {turn.critique.score}/5

@@ -9,22 +9,26 @@ import { isThinking, partsOf } from "../state/parts";
 import { canRetry, isSettled } from "../state/selectors";
 import { endWords, progressOf } from "../state/words";
 import { useClient } from "./context";
+import { Question } from "./question";
 import { TurnFooter } from "./turn-footer";
 
 interface TurnViewProps {
   turn: Turn;
   /** A screen reader reads the latest answer once it is whole: while busy, its changes are kept back. */
   latest?: boolean;
+  /** No turn of the chat runs, so that its branches can be changed. */
+  free?: boolean;
 }
 
-export const TurnView = memo(function TurnView({ turn, latest = false }: TurnViewProps) {
+export const TurnView = memo(function TurnView({
+  turn,
+  latest = false,
+  free = true,
+}: TurnViewProps) {
   const busy = !isSettled(turn);
   return (
-    <article className="turn" aria-busy={busy}>
-      <div className="question" dir="auto">
-        <span className="visually-hidden">You asked: </span>
-        {turn.query}
-      </div>
+    <article id={turnAnchor(turn.queryId)} className="turn" aria-busy={busy}>
+      <Question turn={turn} free={free && !busy} />
       <div className="reply" aria-live={latest ? "polite" : undefined} aria-busy={busy}>
         <h2 className="visually-hidden">Answer</h2>
         {partsOf(turn).map((part) => {
@@ -33,11 +37,15 @@ export const TurnView = memo(function TurnView({ turn, latest = false }: TurnVie
         })}
         <Progress turn={turn} />
         <End turn={turn} />
-        <TurnFooter turn={turn} />
+        {!busy && <TurnFooter turn={turn} free={free} />}
       </div>
     </article>
   );
 });
+
+export function turnAnchor(queryId: string): string {
+  return `turn-${queryId}`;
+}
 
 /** Whether a part shows by itself that it goes on. */
 function isVisiblyBusy(turn: Turn): boolean {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 
-import type { Session } from "../state/model";
+import type { Session, Turn } from "../state/model";
 import { createStore, type Store } from "../state/store";
 import { about, accepted, answerChunk, record, response, snapshot } from "../state/testing";
 import type { ServerEvent } from "../wire/generated";
@@ -48,6 +48,13 @@ const session = (id = "s1"): Session => {
   return found;
 };
 
+function there<T>(value: T | undefined): T {
+  if (value === undefined) {
+    throw new Error("it is not there");
+  }
+  return value;
+}
+
 async function settle(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0);
 }
@@ -68,6 +75,7 @@ beforeEach(() => {
     sessions: vi.fn(() => Promise.resolve([])),
     models: () => Promise.reject(new RestError(0, "unreachable", "no")),
     health: () => Promise.reject(new RestError(0, "unreachable", "no")),
+    web: () => Promise.reject(new RestError(0, "unreachable", "no")),
     createSession: () => Promise.resolve("s1"),
     session: vi.fn(() => {
       const next = deferred<SessionDetail>();
@@ -182,13 +190,16 @@ describe("a session", () => {
     client.open("s1");
     fetched[0]?.resolve(detail());
     await settle();
-    FakeSocket.last.receive(accepted, answerChunk(0, "a"), answerChunk(1, "b"));
+    FakeSocket.last.receive(accepted);
+    fetched.at(-1)?.resolve(detail(record({ status: "claimed", answer: "" })));
+    await settle();
+    FakeSocket.last.receive(answerChunk(0, "a"), answerChunk(1, "b"));
     reconnect();
     expect(FakeSocket.last.said).toEqual([
       { type: "resume", session_id: "s1", after: { query_id: "q1", attempt: 1, n: 1 } },
     ]);
     FakeSocket.last.receive(snapshot({ n: 2, answer: "abc" }));
-    fetched[1]?.resolve(detail(record({ status: "claimed", answer: "" })));
+    fetched.at(-1)?.resolve(detail(record({ status: "claimed", answer: "" })));
     await settle();
     expect(session().turns[0]).toMatchObject({ answer: "abc", n: 2 });
   });
@@ -290,18 +301,104 @@ describe("retry", () => {
     expect(session().turns).toMatchObject([{ queryId, phase: "sending", error: null }]);
   });
 
-  test("of one that was accepted is a new turn", () => {
+  test("of one that was accepted is a new version in its place", () => {
     FakeSocket.last.open();
     FakeSocket.last.receive(accepted, failure("q1"));
     const [turn] = session().turns;
-    if (turn !== undefined) {
-      client.retry(turn);
-    }
-    expect(session().turns.map((one) => [one.query, one.phase])).toEqual([
-      ["Why?", "failed"],
-      ["Why?", "sending"],
-    ]);
+    expect(turn?.phase).toBe("failed");
+    client.retry(there(turn));
+    expect(FakeSocket.last.said.at(-1)).toMatchObject({ type: "query", query: "Why?", after: "" });
+    expect(session().turns).toMatchObject([{ query: "Why?", phase: "sending" }]);
+    expect(session().turns[0]?.versions).toEqual(["q1", session().turns[0]?.queryId]);
   });
+});
+
+describe("branches", () => {
+  const first = record({ query_id: "q1", versions: ["q1"] });
+  const second = record({ query_id: "q2", after: "q1", versions: ["q2"] });
+  const third = record({ query_id: "q3", after: "q2", versions: ["q3"] });
+
+  async function shown(...records: SessionDetail["turns"]): Promise<readonly Turn[]> {
+    fetched.at(-1)?.resolve(detail(...records));
+    await settle();
+    return session().turns;
+  }
+
+  test("a question in other words follows what its first version followed", async () => {
+    FakeSocket.last.open();
+    client.open("s1");
+    const turns = await shown(first, second, third);
+    const queryId = client.askAgain(there(turns[1]), "How?");
+    expect(FakeSocket.last.said.at(-1)).toMatchObject({ query: "How?", after: "q1" });
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1", queryId]);
+    expect(session().turns[1]?.versions).toEqual(["q2", queryId]);
+  });
+
+  test("another version brings its own sequel, and takes away the former one", async () => {
+    const put = vi.spyOn(rest, "showBranch").mockResolvedValue();
+    FakeSocket.last.open();
+    client.open("s1");
+    await shown(first, second, third);
+    const walking = client.showBranch("s1", "q9");
+    await settle();
+    await shown(first, { ...second, query_id: "q9", versions: ["q2", "q9"] });
+    await walking;
+    expect(put).toHaveBeenCalledWith("s1", "q9");
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1", "q9"]);
+  });
+
+  test("an open turn of a branch that is not shown stays away", async () => {
+    FakeSocket.last.open();
+    client.open("s1");
+    await shown(first, second);
+    FakeSocket.last.receive(snapshot({ query_id: "q8", after: "q1" }));
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1", "q2"]);
+    FakeSocket.last.receive(snapshot({ query_id: "q3", after: "q2" }));
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1", "q2", "q3"]);
+  });
+
+  test("what another tab asks is fetched, since it may begin a branch", async () => {
+    FakeSocket.last.open();
+    client.open("s1");
+    await shown(first, second);
+    FakeSocket.last.receive({ ...accepted, query_id: "q9" });
+    await settle();
+    await shown(first, { ...second, query_id: "q9", versions: ["q2", "q9"], status: "claimed" });
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1", "q9"]);
+  });
+
+  test("a deleted turn goes with what followed it", async () => {
+    const remove = vi.spyOn(rest, "deleteTurn").mockResolvedValue();
+    FakeSocket.last.open();
+    client.open("s1");
+    const turns = await shown(first, second);
+    const removing = client.removeTurn(there(turns[1]));
+    await settle();
+    await shown(first);
+    await removing;
+    expect(remove).toHaveBeenCalledWith("s1", "q2");
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1"]);
+  });
+});
+
+test("the model that was picked for the chat goes with each question", () => {
+  localStorage.setItem("local2.model.s1", "big");
+  store.dispatch({
+    type: "models",
+    models: {
+      backend: { kind: "ollama", url: "", demo: false, state: "ready", message: "" },
+      ...{ roles: [], models: [{ name: "big", size_bytes: 0 }], options: {}, tools: [] },
+      commands: [],
+      refused: [],
+      counts: {},
+    },
+  });
+  FakeSocket.last.open();
+  client.ask("s1", "Why?");
+  client.ask("s2", "Why?");
+  const asked = FakeSocket.last.said.filter((frame) => frame.type === "query");
+  expect(asked.map((frame) => frame.model)).toEqual(["big", undefined]);
+  localStorage.clear();
 });
 
 test("frames that arrive together are applied together", () => {

@@ -1,6 +1,7 @@
 // What does the UI ask of the gateway, and how do its answers become state?
 
 import { hasGap, lastPosition, openSessionIds } from "../state/selectors";
+import { adoptModel, readModel, validModel } from "../state/choices";
 import type { Turn } from "../state/model";
 import type { Store } from "../state/store";
 import type { Query, Resume, ServerEvent } from "../wire/generated";
@@ -21,6 +22,12 @@ const LIST_CHANGES = new Set<ServerEvent["type"]>([
   "session_changed",
 ]);
 const LIST_AFTER_MS = 100;
+
+/** Where a question is asked that is not simply the next one. */
+interface Place {
+  readonly inPlaceOf: string;
+  readonly after: string;
+}
 
 export interface ClientOptions {
   store: Store;
@@ -100,29 +107,49 @@ export class ChatClient {
     const sessionId = await this.rest.createSession();
     this.watches.set(sessionId, new Watch());
     this.store.dispatch({ type: "session_created", sessionId });
+    adoptModel(sessionId);
     return sessionId;
   }
 
   ask(sessionId: string, query: string): string {
-    const queryId = newId();
-    const createdAt = new Date(this.now()).toISOString();
-    this.store.dispatch({ type: "asked", queryId, sessionId, query, createdAt });
-    this.send(queryId, sessionId, query);
-    return queryId;
+    return this.submit(sessionId, query);
+  }
+
+  /** Asks again, perhaps in other words: a new version in the turn's place; nothing is lost. */
+  askAgain(turn: Turn, query: string = turn.query): string {
+    const turns = this.store.get().sessions[turn.sessionId]?.turns ?? [];
+    const place = turns.findIndex(({ queryId }) => queryId === turn.queryId);
+    const before = turns.slice(0, Math.max(0, place)).findLast(({ accepted }) => accepted);
+    return this.submit(turn.sessionId, query, {
+      inPlaceOf: turn.queryId,
+      after: before?.queryId ?? "",
+    });
   }
 
   /**
-   * Asks once more: as a new turn, but as the same one where it is not known whether the gateway has it, so
+   * Asks once more: in its place, but as the same turn where it is not known whether the gateway has it, so
    * that it cannot be answered twice.
    */
   retry(turn: Turn): void {
     const { queryId, sessionId, query } = turn;
     if (turn.accepted) {
-      this.ask(sessionId, query);
+      this.askAgain(turn);
       return;
     }
     this.store.dispatch({ type: "asked_again", queryId, sessionId });
     this.send(queryId, sessionId, query);
+  }
+
+  /** Show the branch on which a turn is; rejects with words. */
+  async showBranch(sessionId: string, queryId: string): Promise<void> {
+    await this.rest.showBranch(sessionId, queryId);
+    await this.sync(sessionId);
+  }
+
+  /** With all that follows it; rejects with words. */
+  async removeTurn({ sessionId, queryId }: Turn): Promise<void> {
+    await this.rest.deleteTurn(sessionId, queryId);
+    await this.sync(sessionId);
   }
 
   stopTurn(turn: Turn): void {
@@ -158,8 +185,22 @@ export class ChatClient {
     this.store.dispatch({ type: "notice", text });
   }
 
-  private send(queryId: string, sessionId: string, query: string): void {
-    const frame: Query = { type: "query", query, session_id: sessionId, query_id: queryId };
+  private submit(sessionId: string, query: string, place?: Place): string {
+    const queryId = newId();
+    const createdAt = new Date(this.now()).toISOString();
+    const { after, ...shown } = place ?? {};
+    this.store.dispatch({ type: "asked", queryId, sessionId, query, createdAt, ...shown });
+    this.send(queryId, sessionId, query, after);
+    return queryId;
+  }
+
+  private send(queryId: string, sessionId: string, query: string, after?: string): void {
+    const model = validModel(readModel(sessionId), this.store.get().models);
+    const frame: Query = {
+      ...{ type: "query", query, session_id: sessionId, query_id: queryId },
+      ...(model === "" ? {} : { model }),
+      ...(after === undefined ? {} : { after }),
+    };
     this.outbox.add(queryId, frame, this.now());
     this.link.send(frame);
   }
@@ -184,6 +225,15 @@ export class ChatClient {
     );
   }
 
+  async refreshWeb(): Promise<void> {
+    await this.look(async () => this.store.dispatch({ type: "web", web: await this.rest.web() }));
+  }
+
+  /** For good, for all chats; rejects with words. */
+  async allowWeb(enabled: boolean): Promise<void> {
+    this.store.dispatch({ type: "web", web: await this.rest.allowWeb(enabled) });
+  }
+
   // What the sidebar and the chips show is asked for again anyway; the link says that nobody answers.
   private async look(lookUp: () => Promise<void>): Promise<void> {
     try {
@@ -199,6 +249,7 @@ export class ChatClient {
     void this.refreshList();
     void this.refreshModels();
     void this.refreshHealth();
+    void this.refreshWeb();
   }
 
   // -------------------------------------------------------------------------- the link
@@ -333,11 +384,25 @@ export class ChatClient {
     if (frames.length === 0) {
       return;
     }
+    const elsewhere = this.askedElsewhere(frames);
     this.store.dispatch({ type: "frames", frames, at: this.now() });
+    elsewhere.forEach((sessionId) => void this.sync(sessionId));
     for (const sessionId of new Set(frames.map(sessionOf))) {
       this.mend(sessionId);
     }
     this.lookAfter(frames);
+  }
+
+  // Another tab may have asked on another branch, which is the one that is shown from here on.
+  private askedElsewhere(frames: readonly ServerEvent[]): ReadonlySet<string> {
+    const { sessions } = this.store.get();
+    const strange = frames.filter(
+      (frame) =>
+        frame.type === "accepted" &&
+        this.watches.has(frame.session_id) &&
+        !sessions[frame.session_id]?.turns.some(({ queryId }) => queryId === frame.query_id),
+    );
+    return new Set(strange.flatMap((frame) => sessionOf(frame) ?? []));
   }
 
   private mend(sessionId: string | null): void {

@@ -2,11 +2,14 @@
 
 import type {
   Health,
+  Hits,
+  HitView,
   Models,
   ParticipantView,
   SessionDetail,
   SessionView,
   Settings,
+  Shown,
   Web,
   WebWanted,
 } from "../wire/rest";
@@ -81,6 +84,14 @@ export const rest = {
   deleteSession: async (id: string): Promise<void> => {
     await request("DELETE", session(id));
   },
+  showBranch: async (id: string, queryId: string): Promise<void> => {
+    await request("PUT", `${session(id)}/shown`, { query_id: queryId } satisfies Shown);
+  },
+  deleteTurn: async (id: string, queryId: string): Promise<void> => {
+    await request("DELETE", `${session(id)}/turns/${encodeURIComponent(queryId)}`);
+  },
+  search: async (words: string): Promise<HitView[]> =>
+    ((await request("GET", `/api/search?q=${encodeURIComponent(words)}`)) as Hits).hits,
   models: async (): Promise<Models> => (await request("GET", "/api/models")) as Models,
   participants: async (): Promise<ParticipantView[]> =>
     ((await request("GET", "/api/participants")) as { participants: ParticipantView[] })

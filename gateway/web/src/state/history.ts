@@ -24,6 +24,7 @@ export function turnFromRecord(sessionId: string, record: TurnView): Turn {
       createdAt: record.created_at,
       phase: phaseOf(record),
     }),
+    versions: record.versions,
     position: record.position,
     answer: record.answer,
     thinking: record.thinking,
@@ -56,7 +57,7 @@ function endingOf(record: TurnView): Ending | null {
   };
 }
 
-/** Saved turns in their order, then those that only this client knows (just asked, or newer than the answer). */
+/** The branch as it is saved, then what only this client knows: questions that have not arrived. */
 export function mergeHistory(
   sessionId: string,
   live: readonly Turn[],
@@ -68,7 +69,7 @@ export function mergeHistory(
     left.delete(record.query_id);
     return mergeTurn(sessionId, known, record);
   });
-  return [...saved, ...left.values()];
+  return [...saved, ...[...left.values()].filter((turn) => !turn.accepted)];
 }
 
 function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnView): Turn {
@@ -77,11 +78,14 @@ function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnView):
     return saved;
   }
   if (live.ending !== null) {
-    return live;
+    return { ...live, versions: saved.versions };
   }
   if (saved.ending !== null) {
     return { ...saved, thinkingMs: live.thinkingMs, critique: live.critique };
   }
   // Both are open: what was streamed is never older than the journal.
-  return live.accepted ? live : { ...live, accepted: true, phase: saved.phase, error: null };
+  const { versions, phase } = saved;
+  return live.accepted
+    ? { ...live, versions }
+    : { ...live, versions, accepted: true, phase, error: null };
 }

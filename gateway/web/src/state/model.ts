@@ -1,7 +1,7 @@
 // What does the UI know? Everything here is immutable; reducers make the next state.
 
 import type { Critique, ToolCallView } from "../wire/generated";
-import type { Health, Models, SessionView } from "../wire/rest";
+import type { Health, Models, SessionView, Web } from "../wire/rest";
 
 /**
  * Where a turn stands for its user. `sending` is not yet accepted by the gateway; `failed` without an
@@ -35,6 +35,12 @@ export interface Approval {
   readonly answered: boolean | null;
   /** No answer is wanted any more. */
   readonly closed: boolean;
+  /** Nobody answered in time. */
+  readonly expired: boolean;
+  /** What was chosen in this tab and is not confirmed yet. */
+  readonly here: boolean | null;
+  /** Another tab or program gave the answer that counts. */
+  readonly elsewhere: boolean;
 }
 
 export interface TurnError {
@@ -48,6 +54,8 @@ export interface Turn {
   readonly sessionId: string;
   readonly query: string;
   readonly createdAt: string;
+  /** The turns in its place, oldest first: the question asked again or in other words, itself too. */
+  readonly versions: readonly string[];
   readonly phase: Phase;
   /** The gateway has it for good. Until then asking again means the same turn, later another one. */
   readonly accepted: boolean;
@@ -100,6 +108,7 @@ export interface AppState {
   readonly list: readonly SessionView[] | null;
   readonly models: Models | null;
   readonly health: Health | null;
+  readonly web: Web | null;
   readonly notices: readonly Notice[];
   readonly lastNotice: number;
 }
@@ -111,6 +120,7 @@ export const initialState: AppState = {
   list: null,
   models: null,
   health: null,
+  web: null,
   notices: [],
   lastNotice: 0,
 };
@@ -120,6 +130,7 @@ export function newTurn(
 ): Turn {
   return {
     ...known,
+    versions: [known.queryId],
     accepted: known.phase !== "sending",
     position: 0,
     agentState: "",

@@ -150,7 +150,7 @@ describe("snapshots", () => {
       snapshot({
         n: 0,
         answer: "a",
-        tool_calls: [{ ...result, args: {}, outcome: "running", result: "" }],
+        tool_calls: [{ ...result, args: {}, outcome: "running", result: "", untrusted: false }],
       }),
     );
     expect(turn).toMatchObject({ answer: "ab", n: 1 });
@@ -171,6 +171,7 @@ describe("tools", () => {
         result: "noon",
         sources: [],
         seconds: 0.1,
+        untrusted: false,
       },
     ]);
   });
@@ -208,7 +209,7 @@ describe("tools", () => {
       approved: true,
     });
     expect(findTurn(asked.sessions["s1"], "q1")?.approvals).toHaveLength(1);
-    expect(findTurn(answered.sessions["s1"], "q1")?.approvals[0]?.answered).toBe(true);
+    expect(findTurn(answered.sessions["s1"], "q1")?.approvals[0]?.here).toBe(true);
   });
 });
 

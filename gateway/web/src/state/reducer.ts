@@ -1,7 +1,7 @@
 // What does each thing that happens change in what the UI knows?
 
 import type { Error as ErrorFrame, ServerEvent } from "../wire/generated";
-import type { Health, Models, SessionView, TurnView } from "../wire/rest";
+import type { Health, Models, SessionView, TurnView, Web } from "../wire/rest";
 import { mergeHistory } from "./history";
 import { type AppState, type Link, newSession, newTurn, type Session, type Turn } from "./model";
 import { applyFrame, type TurnFrame } from "./turn";
@@ -9,7 +9,15 @@ import { applyFrame, type TurnFrame } from "./turn";
 export type Action =
   | { type: "link"; link: Link }
   | { type: "frames"; frames: readonly ServerEvent[]; at: number }
-  | { type: "asked"; queryId: string; sessionId: string; query: string; createdAt: string }
+  | {
+      type: "asked";
+      queryId: string;
+      sessionId: string;
+      query: string;
+      createdAt: string;
+      /** The turn that it stands in for from here on, with all that followed. */
+      inPlaceOf?: string;
+    }
   | { type: "asked_again"; queryId: string; sessionId: string }
   | { type: "withdrawn"; queryId: string; sessionId: string }
   | { type: "stopping"; queryId: string; sessionId: string }
@@ -24,6 +32,7 @@ export type Action =
   | { type: "listed"; list: readonly SessionView[] }
   | { type: "models"; models: Models }
   | { type: "health"; health: Health }
+  | { type: "web"; web: Web }
   | { type: "notice"; text: string }
   | { type: "notice_dismissed"; id: number };
 
@@ -38,7 +47,7 @@ export function reduce(state: AppState, action: Action): AppState {
     case "frames":
       return action.frames.reduce((now, frame) => reduceFrame(now, frame, action.at), state);
     case "asked":
-      return addTurn(state, newTurn({ ...action, phase: "sending" }));
+      return ask(state, action);
     case "asked_again":
       return changeTurn(state, action.sessionId, action.queryId, (turn) =>
         turn.accepted ? turn : { ...turn, phase: "sending", error: null },
@@ -87,6 +96,8 @@ export function reduce(state: AppState, action: Action): AppState {
       return { ...state, models: action.models };
     case "health":
       return { ...state, health: action.health };
+    case "web":
+      return { ...state, web: action.web };
     case "notice":
       return addNotice(state, action.text);
     case "notice_dismissed":
@@ -123,7 +134,27 @@ function reduceTurnFrame(state: AppState, frame: TurnFrame, at: number): AppStat
     );
   }
   const turn = turnFromFrame(frame);
-  return turn === null ? state : addTurn(state, applyFrame(turn, frame, at));
+  if (turn === null || isElsewhere(state.sessions[frame.session_id], frame)) {
+    return state;
+  }
+  return addTurn(state, applyFrame(turn, frame, at));
+}
+
+function ask(state: AppState, action: Extract<Action, { type: "asked" }>): AppState {
+  const { queryId, sessionId, query, createdAt, inPlaceOf } = action;
+  const turn = newTurn({ queryId, sessionId, query, createdAt, phase: "sending" });
+  const place =
+    state.sessions[sessionId]?.turns.findIndex((one) => one.queryId === inPlaceOf) ?? -1;
+  if (place < 0) {
+    return addTurn(state, turn);
+  }
+  return changeSession(state, sessionId, (session) => ({
+    ...session,
+    turns: [
+      ...session.turns.slice(0, place),
+      { ...turn, versions: [...(session.turns[place]?.versions ?? []), queryId] },
+    ],
+  }));
 }
 
 // Only these two hold the question, without which there is nothing to show.
@@ -138,6 +169,12 @@ function turnFromFrame(frame: TurnFrame): Turn | null {
     createdAt: frame.created_at,
     phase: "accepted",
   });
+}
+
+/** An open turn of another branch than the one that is shown. */
+function isElsewhere(session: Session | undefined, frame: TurnFrame): boolean {
+  const last = session?.turns.at(-1)?.queryId ?? "";
+  return frame.type === "snapshot" && session?.load === "ready" && frame.after !== last;
 }
 
 // A refused frame may name its turn without its session.
@@ -218,7 +255,7 @@ function answerApproval(
     turns: session.turns.map((turn) => ({
       ...turn,
       approvals: turn.approvals.map((approval) =>
-        approval.approvalId === approvalId ? { ...approval, answered } : approval,
+        approval.approvalId === approvalId ? { ...approval, here: answered } : approval,
       ),
     })),
   }));

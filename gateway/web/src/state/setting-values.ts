@@ -1,5 +1,6 @@
 // How does a setting's value become text to edit, and the text a value again? And what is said about it?
 
+import { humanised } from "./words";
 import type { SettingView } from "../wire/rest";
 
 export type Editor = "switch" | "choice" | "number" | "text" | "long" | "json";
@@ -100,6 +101,11 @@ function jsonOf(text: string): unknown {
 }
 
 // ---------------------------------------------------------------------------- words
+
+/** The key as a heading; the units that some keys end with are in their descriptions. */
+export function titleOf({ key }: Pick<SettingView, "key">): string {
+  return humanised(key.replace(/_(s|ms)$/, ""));
+}
 
 /** Which numbers are allowed; empty where all are. */
 export function boundsWords({ minimum, above, maximum, below }: SettingView): string {

@@ -50,6 +50,7 @@ export function snapshot(rest: Partial<Snapshot> = {}): Snapshot {
     answer: "",
     tool_calls: [],
     approvals: [],
+    after: "",
     ...rest,
   };
 }

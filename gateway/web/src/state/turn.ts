@@ -193,6 +193,7 @@ function startTool(turn: Turn, frame: ToolStart): Turn {
     result: "",
     sources: [],
     seconds: 0,
+    untrusted: false,
     ...call,
     tool: frame.tool,
     args: frame.args,
@@ -208,6 +209,7 @@ function endTool(turn: Turn, frame: ToolResultFrame): Turn {
     result: frame.result,
     sources: frame.sources,
     seconds: frame.seconds,
+    untrusted: call?.untrusted ?? false,
   }));
 }
 

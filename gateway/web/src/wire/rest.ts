@@ -72,6 +72,8 @@ export interface Models {
   options: Record<string, unknown>;
   tools: string[];
   commands: CommandView[];
+  refused: RefusedView[];
+  counts: Record<string, number>;
 }
 
 /** The body of POST; all of it may be left out. */
@@ -125,6 +127,13 @@ export interface PersonaView {
 export interface ProblemView {
   section: string;
   message: string;
+}
+
+/** One tool that was announced and cannot be used. */
+export interface RefusedView {
+  tool: string;
+  name: string;
+  reason: string;
 }
 
 /** The body of PATCH. */
@@ -199,6 +208,7 @@ export interface ToolCallView {
   result: string;
   sources: Record<string, unknown>[];
   seconds: number;
+  untrusted: boolean;
 }
 
 /** One turn; for an open one the text is what was journalled so far. */
