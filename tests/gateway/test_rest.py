@@ -65,7 +65,7 @@ async def test_a_session_is_made_without_a_body(stage):
 
 
 async def test_a_session_with_its_turns(stage):
-    call = ToolRecord(call_id="c1", tool="get_datetime", outcome="ok", result="noon", seconds=0.5)
+    call = ToolRecord(call_id="c1", tool="get_datetime", outcome="ok", result="noon", seconds=0.5, untrusted=True)
     end = TurnEnd(
         status="answered", finish_reason="stop", answer="because", tool_calls=[call], model="m", answer_tokens=3
     )
@@ -102,6 +102,7 @@ async def test_a_session_with_its_turns(stage):
                 "result": "noon",
                 "sources": [],
                 "seconds": 0.5,
+                "untrusted": True,
             }
         ],
         "approvals": [],
