@@ -7,9 +7,9 @@ import gzip
 import ssl
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
-from pathlib import Path
 
 import pytest
+import trustme
 
 from participants.web.addresses import Address, AllowList
 from participants.web.client import USER_AGENT, Limits, Reply, get
@@ -156,16 +156,14 @@ async def test_the_next_address_is_tried_where_one_does_not_answer(site: WebServ
     assert reply.body == b"second"
 
 
-CERTIFICATE = Path(__file__).parent / "public.example.pem"
-"""With its key; made for this test, and valid for that name."""
-
-
 @pytest.fixture
 async def https(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[WebServer]:
     """A site that proves to be public.example, to whom trusts its certificate."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(CERTIFICATE)
-    monkeypatch.setattr("participants.web.transport.tls", lambda: ssl.create_default_context(cafile=CERTIFICATE))
+    authority = trustme.CA()
+    context, trusting = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("public.example").configure_cert(context)
+    authority.configure_trust(trusting)
+    monkeypatch.setattr("participants.web.transport.tls", lambda: trusting)
     async with WebServer(context) as server:
         server.page("/", b"proved")
         yield server
