@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 import time
+import weakref
+from functools import partial
 from typing import IO
 
 from bus import paths
@@ -31,10 +33,18 @@ def take_lock(name: str) -> IO[str]:
         owner = lock.read().strip() or "another process"
         lock.close()
         raise BusUnavailable(f"{name} already runs on this home ({owner}); stop it first: {local2('down')}") from error
+    os.register_at_fork(after_in_child=partial(_let_go, weakref.ref(lock)))
     lock.truncate(0)
     lock.write(f"pid {os.getpid()}")
     lock.flush()
     return lock
+
+
+def _let_go(lock: weakref.ref[IO[str]]) -> None:
+    """A forked child shares the lock, and may outlive us: our successor would wait for it."""
+    held = lock()
+    if held is not None:
+        held.close()
 
 
 def end_with_parent(parent: int) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +70,29 @@ def test_a_name_is_held_by_one_and_the_other_is_told_who(monkeypatch: pytest.Mon
     take_lock("other").close()
     lock.close()
     take_lock("web").close()
+
+
+_LEAVES_A_CHILD = """
+import os, signal
+from bus.process import take_lock
+lock = take_lock("web")
+if os.fork() == 0:
+    print(os.getpid(), flush=True)
+    signal.pause()
+os.wait()
+"""
+
+
+def test_a_forked_child_that_outlives_its_parent_does_not_hold_the_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LOCAL2_HOME", str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", _LEAVES_A_CHILD], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        with pytest.raises(BusUnavailable):
+            take_lock("web")
+        parent.kill()
+        parent.wait()
+        take_lock("web").close()
+        os.kill(child, signal.SIGKILL)
