@@ -7,6 +7,7 @@ end is killed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from bus import paths
@@ -75,6 +77,13 @@ class Running:
     async def ended(self) -> int:
         """Its exit code; minus the number of the signal that ended it."""
         return await asyncio.wait_for(self._process.wait(), LIMIT_S)
+
+    def family(self) -> list[psutil.Process]:
+        """Its children and theirs."""
+        try:
+            return psutil.Process(self.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
 
     async def kill(self) -> None:
         """As kill -9 does."""
@@ -182,8 +191,12 @@ class Stage:
         """Leave nothing behind."""
         for client in self._clients:
             await client.close()
+        family = [child for running in self._running for child in running.family()]
         for running in reversed(self._running):
             await running.kill()
+        for child in family:  # a stand-in does not notice that its supervisord is gone
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
 
 
 def environment() -> dict[str, str]:

@@ -191,6 +191,8 @@ class OpsService(BaseService):
     # ------------------------------------------------------------------ a death
 
     def _on_death(self, name: str, pid: int) -> None:
+        if self._programs[name].state != decide.BY_HAND:  # supervisord made it the head of its group
+            _end_group(pid)
         self.spawn(self._after_death(name, pid), name=f"after the death of {name}")
 
     async def _after_death(self, name: str, pid: int) -> None:
@@ -293,6 +295,12 @@ class OpsService(BaseService):
             await asyncio.sleep(self.config.sample_s or _TICK_S)
             if self.config.sample_s:
                 await self._sample()
+
+
+def _end_group(pid: int) -> None:
+    """What a process leaves running when it crashes: supervisord ends a group only where it stops a program."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
 
 
 def _asleep_s() -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ from bus.messages.control import (
     ProcessesRequest,
     ProcessInfo,
 )
-from tests.support.stage import Heard, Stage, module, presence
+from tests.support.stage import LIMIT_S, Heard, Stage, module, presence
 
 OPS, DATETIME, PROXY = "participants.services.ops", "participants.tools.datetime", "bus.proxy"
 STACK = {"proxy": module(PROXY), "ops": module(OPS), "datetime": module(DATETIME), "standin": "/bin/sleep 1000"}
@@ -116,6 +118,22 @@ async def test_what_a_person_stops_stays_stopped(watched: Watched, stage: Stage)
     await watched.event("datetime", "started")
     assert (await watched.processes())["standin"].state == "stopped"
     assert {said.name for said in watched.events.messages} == {"datetime"}
+
+
+async def test_what_a_killed_program_left_running_ends_with_it(fast: None, stage: Stage, tmp_path: Path) -> None:
+    alive, never = tmp_path / "alive", tmp_path / "never"  # its child holds the first one open until it ends
+    os.mkfifo(alive)
+    os.mkfifo(never)
+    await stage.supervise({**STACK, "family": f"/bin/sh -c 'sleep 1000 > {alive} & read line < {never}'"})
+    watched = Watched(await stage.client())
+    await watched.ready("datetime")
+    child = asyncio.StreamReader()
+    pipe = await asyncio.to_thread(alive.open, "rb", buffering=0)
+    alive.unlink()
+    os.mkfifo(alive)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(child), pipe)
+    os.kill((await watched.processes())["family"].pid, signal.SIGKILL)
+    assert await asyncio.wait_for(child.read(), LIMIT_S) == b""
 
 
 async def test_a_stopped_process_is_wedged_and_replaced(watched: Watched) -> None:
