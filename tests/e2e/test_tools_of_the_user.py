@@ -45,7 +45,7 @@ async def test_new_tool_is_used_by_the_next_question(stack: Stack, model: Script
         (stack.home / "config" / "generator.yaml").write_text("num_ctx: 4096\n")
         assert "removed" in await stack.command("reload")
         outcome, _ = await _called(chat, model, "yell")
-        assert outcome == "unknown"
+        assert outcome == "unavailable"
         assert (await chat.ask("hi"))["num_ctx"] == 4096
     after = await stack.pids()
     assert {name: after[name] for name in before} == before

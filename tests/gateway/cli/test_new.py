@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_it_says_what_comes_next(home: Path, capsys: pytest.CaptureFixture[str])
     run(["new", "tool", "dice"])
     said = capsys.readouterr().out
     assert "./scripts/run reload" in said
-    assert f"{sys.executable} {home}/participants/test_dice.py" in said
+    assert shlex.join([sys.executable, f"{home}/participants/test_dice.py"]) in said
 
 
 def test_what_is_written_works(home: Path) -> None:
