@@ -81,7 +81,8 @@ def test_a_value_and_its_source(monkeypatch):
 @pytest.mark.parametrize(
     ("section", "key", "bounds"),
     [
-        ("system", "heartbeat_s", (None, 0, None, None)),
+        ("system", "heartbeat_s", (0.01, None, None, None)),
+        ("system", "drain_s", (None, 0, None, None)),
         ("generator", "retries", (0, None, 5, None)),
         ("generator", "temperature", (0, None, 2, None)),
         ("generator", "seed", (None, None, None, None)),
@@ -134,7 +135,8 @@ def test_only_what_differs_is_kept_and_only_for_the_user():
         ("system", {"log_level": "loud"}, "log_level"),
         ("system", {"id": "half \ud83d"}, "id: Expected text without halves"),
         ("bus", {"high_water_mark": 2**40}, "high_water_mark: Expected `int` <= 2147483647"),
-        ("generator", {"temperature": float("nan")}, "temperature: Expected a finite number"),
+        ("generator", {"temperature": float("nan")}, "temperature: Expected `float`"),
+        ("system", {"drain_s": float("inf")}, "drain_s: Expected a finite number"),
         ("generator", {"seed": 2**70}, "seed: Expected a whole number of at most"),
         ("datetime", {"parameters": nested(500)}, "nested too deep"),
         ("system", {"heartbeat_s": 1e-9}, "heartbeat_s: Expected `float` >= 0.01"),

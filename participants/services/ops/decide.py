@@ -122,7 +122,8 @@ def advance(known: Known, program: Program) -> tuple[Known, list[Event]]:
     if program.state == "FATAL" and known.state != "FATAL":
         reason = now.reason or program.problem or "supervisord gave it up"
         events.append(Event("fatal", 0, reason))
-        now = replace(now, fatal=now.fatal + 1, reason=reason)
+        # It lived, also where each life was too short for us to see.
+        now = replace(now, fatal=now.fatal + 1, lives=max(1, now.lives), reason=reason)
     if program.state == "STOPPED" and known.state not in ("STOPPED", ""):
         events.append(Event("stopped", 0, "it was asked to stop"))
         now = replace(now, reason="it was asked to stop")
