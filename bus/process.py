@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -45,6 +46,21 @@ def _let_go(lock: weakref.ref[IO[str]]) -> None:
     held = lock()
     if held is not None:
         held.close()
+
+
+def supervisor() -> int:
+    """The process that started us; 0 where it was gone before we could look.
+
+    Then process 1 has adopted us, and would never end: under supervisord it is the parent only where supervisord
+    itself is process 1, as in a container, which its pid file says.
+    """
+    parent = os.getppid()
+    if parent != 1 or not os.environ.get("SUPERVISOR_ENABLED"):
+        return parent
+    with contextlib.suppress(OSError, ValueError):
+        recorded = (paths.runtime_dir() / "supervisord.pid").read_text(encoding="ascii")
+        return parent if int(recorded) == parent else 0
+    return 0
 
 
 def end_with_parent(parent: int) -> None:

@@ -17,7 +17,7 @@ from zmq.utils.monitor import parse_monitor_message
 
 from bus.config import BusConfig, load
 from bus.errors import BusUnavailable, Local2Error
-from bus.process import end_with_parent, take_lock
+from bus.process import end_with_parent, supervisor, take_lock
 
 _LAST_WORDS_MS = 1000
 """The proxy stops last: after SIGTERM it waits so long for the next one to leave, then it goes."""
@@ -103,7 +103,7 @@ def _wait_for_the_end(signals: int, monitor: zmq.Socket[bytes]) -> None:
 
 def main() -> int:
     """Entry point of the process."""
-    end_with_parent(os.getppid())
+    end_with_parent(supervisor())
     try:
         run(load("bus", BusConfig))
     except Local2Error as error:

@@ -23,7 +23,7 @@ from bus.config import BusConfig, Section, SystemConfig, load
 from bus.envelope import Envelope
 from bus.errors import ConfigError, Local2Error
 from bus.messages.control import ConfigReload, Heartbeat, PoolInfo, Presence, PresenceRequest
-from bus.process import take_lock
+from bus.process import supervisor, take_lock
 from participants import logs
 from participants.offload import OffloadPool
 
@@ -55,7 +55,7 @@ class Participant:
         self.pools = {"default": OffloadPool("default")}
         self._stop = asyncio.Event()
         self._lag_s = self._quiet_s = 0.0
-        self._parent = os.getppid()
+        self._parent = supervisor()
 
     # ------------------------------------------------------------------ hooks
 
