@@ -138,7 +138,11 @@ class ZmqTransport:
                 frames = self._sub.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:
                 return
-            self._on_frames(frames)
+            try:
+                self._on_frames(frames)
+            except BaseException:
+                self._again()  # the rest would wait for an edge that does not come
+                raise
         self._again()
 
     def _watch(self, index: int) -> None:

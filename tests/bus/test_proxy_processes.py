@@ -44,6 +44,22 @@ async def test_what_is_said_right_after_ready_is_never_lost(stage: Stage) -> Non
     assert listener.counters.gaps == 0
 
 
+async def test_a_fault_while_reading_leaves_nothing_unread(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await stage.start(PROXY)
+    listener, speaker = await stage.client("listener"), await stage.client("speaker")
+    heard = Heard()
+    listener.on(ConfigReload, heard)
+    await ask_oneself(listener)
+    faults: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: faults.append(context))
+    monkeypatch.setattr(listener, "on_gap", lambda _envelope, lost: 1 // (lost - 1))
+    for number in (1, 3, 4, 5):
+        monkeypatch.setitem(speaker._stamp._seq, ConfigReload.SUBJECT, number - 1)
+        speaker.publish(ConfigReload(section=str(number)))
+    await heard.first(lambda m: m.section == "5")
+    assert len(faults) == 1
+
+
 async def ask_oneself(client: BusClient) -> None:
     """A request to a service in the same client: once it is answered, all subscriptions before it are in place."""
     client.serve(ProcessesRequest, echo)
