@@ -46,10 +46,11 @@ async def test_what_is_said_right_after_ready_is_never_lost(stage: Stage) -> Non
 
 async def test_a_fault_while_reading_leaves_nothing_unread(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     await stage.start(PROXY)
-    listener, speaker = await stage.client("listener"), await stage.client("speaker")
+    listener = await stage.client("listener")
     heard = Heard()
     listener.on(ConfigReload, heard)
     await ask_oneself(listener)
+    speaker = await stage.client("speaker")
     faults: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: faults.append(context))
     monkeypatch.setattr(listener, "on_gap", lambda _envelope, lost: 1 // (lost - 1))
