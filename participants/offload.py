@@ -13,6 +13,16 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def _contained(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """A library's `sys.exit`, or a panic in its Rust, is a fault of this work; on the loop it would end the process."""
+    try:
+        return work(*args, **kwargs)
+    except (Exception, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        raise RuntimeError(f"{type(error).__name__}: {error}") from error
+
+
 class OffloadPool:
     """A few threads, made when first needed.
 
@@ -48,7 +58,7 @@ class OffloadPool:
             self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix=self.name)
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()  # whose call it is, and what is bound to its log records
-        future = self._pool.submit(lambda: context.run(work, *args, **kwargs))
+        future = self._pool.submit(lambda: context.run(_contained, work, *args, **kwargs))
         self.load += 1
         future.add_done_callback(lambda _future: self._tell_ended(loop))
         return await asyncio.wrap_future(future)

@@ -16,11 +16,13 @@ from contextvars import ContextVar
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, TypeVar
 
+import msgspec
 import structlog
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from bus.config import Section
-from bus.envelope import NO_TURN, Envelope, TurnRef
+from bus.envelope import NO_TURN, Envelope, TurnRef, encode_payload
 from bus.errors import EnvelopeError, Local2Error, RequestFailed, RequestTimeout
 from bus.messages.base import Message
 from bus.messages.control import ToolTransition
@@ -44,6 +46,9 @@ _REMEMBERED_CALLS = 256
 _QUICK_S = 0.01
 _LONGEST_RESULT = 1_000_000
 """Characters; more does not fit into a message. What the model is told is cut much shorter, by the dispatcher."""
+_LONGEST_SOURCES = 4_000_000
+"""The same, in bytes."""
+_read_sources = msgspec.json.Decoder(list[dict[str, Any]]).decode
 
 
 class State(StrEnum):
@@ -241,16 +246,13 @@ class BaseTool(Participant):
         self._running.pop(call.call_id, None)
         if work.cancelled():
             self._answer(call, envelope, machine, _result(call, "cancelled", "The call was stopped."))
+        elif work.exception() is not None:  # no Exception at all, such as a panic in Rust; it is logged already
+            self._answer(call, envelope, machine, _result(call, "failed", _inside(call)))
 
     def _answer(self, call: ToolCall, envelope: Envelope, machine: Machine, answer: ToolResult) -> None:
         """Called once at the end of each call."""
-        try:
-            self._say(answer, envelope)
-        except (TypeError, ValueError, RecursionError):  # what the tool found does not fit into a message
-            log.exception("tool_failed", tool=call.tool)
-            answer = _result(call, "failed", f"{call.tool} gave no usable result; its log says why. Go on without it.")
-            self._say(answer, envelope)
-        self._answers[call.call_id] = answer
+        answer = self._answers[call.call_id] = _readable(call, answer)
+        self._say(answer, envelope)
         machine.do(Action.END)
 
     def _say(self, answer: ToolResult, envelope: Envelope) -> None:
@@ -271,7 +273,7 @@ class BaseTool(Participant):
             if isinstance(error, TimeoutError) and limit.expired():
                 return _result(call, "timeout", f"{call.tool} took longer than {call.timeout_s:g} s and was stopped.")
             log.exception("tool_failed", tool=call.tool)
-            return _result(call, "failed", f"{call.tool} failed inside; its log says why. Go on without it.")
+            return _result(call, "failed", _inside(call))
 
     async def _do(self, args: dict[str, Any]) -> Any:
         run = self.run_call
@@ -295,6 +297,23 @@ class BaseTool(Participant):
     def _moved(self, call: ToolCall, envelope: Envelope, before: State, action: Action, after: State) -> None:
         move = ToolTransition(tool=call.tool, before=before, action=action, after=after)
         self.bus.hints.tell(move, envelope.turn)
+
+
+def _readable(call: ToolCall, answer: ToolResult) -> ToolResult:
+    """The answer, if a message can carry it, and its sources are what the message says."""
+    try:
+        encode_payload(answer.result)
+        body = bytes(encode_payload(answer.sources))
+        if len(body) > _LONGEST_SOURCES:
+            raise ValueError(f"sources of {len(body)} bytes: at most {_LONGEST_SOURCES}")
+        return replace(answer, sources=_read_sources(body)) if answer.sources else answer
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        log.exception("tool_failed", tool=call.tool)
+        return _result(call, "failed", f"{call.tool} gave no usable result; its log says why. Go on without it.")
+
+
+def _inside(call: ToolCall) -> str:
+    return f"{call.tool} failed inside; its log says why. Go on without it."
 
 
 def _result(call: ToolCall, outcome: str, found: str | Found) -> ToolResult:

@@ -33,6 +33,17 @@ async def test_a_thread_knows_for_whom_it_works() -> None:
     pool.close()
 
 
+def leave() -> None:
+    raise SystemExit(3)
+
+
+async def test_a_library_that_ends_the_process_ends_its_work_alone() -> None:
+    pool = OffloadPool("test")
+    with pytest.raises(RuntimeError, match="SystemExit: 3"):
+        await pool.run(leave)
+    pool.close()
+
+
 async def test_it_runs_elsewhere_and_only_so_many_at_once() -> None:
     pool = OffloadPool("test", workers=2)
     go, lock = threading.Event(), threading.Lock()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 import pytest
 
@@ -53,6 +53,10 @@ class Answer(Message, frozen=True):
     text: Annotated[str, about("What the oracle says.")]
 
 
+class Panic(BaseException):
+    """As a library in Rust raises it: no Exception."""
+
+
 class ProbeTool(BaseTool):
     """Does what the argument `do` says."""
 
@@ -97,6 +101,18 @@ class ProbeTool(BaseTool):
 
     async def do_unsendable(self, _args: dict[str, Any]) -> Found:
         return Found(text="found", sources=[{"title": object()}])
+
+    async def do_panic(self, _args: dict[str, Any]) -> str:
+        raise Panic
+
+    async def do_no_list(self, _args: dict[str, Any]) -> Found:
+        return Found(text="found", sources=cast("Any", {"title": "T"}))
+
+    async def do_odd_source(self, _args: dict[str, Any]) -> Found:
+        return Found(text="found", sources=cast("Any", [1, None]))
+
+    async def do_large_sources(self, _args: dict[str, Any]) -> Found:
+        return Found(text="found", sources=[{"title": "t" * 5_000_000}])
 
     async def do_surrogate(self, _args: dict[str, Any]) -> str:
         return "a\ud800b"
@@ -175,6 +191,10 @@ def memory() -> MemoryBus:
         ("sources", "ok", "found"),
         ("nothing", "failed", "probe failed inside; its log says why. Go on without it."),
         ("unsendable", "failed", "probe gave no usable result; its log says why. Go on without it."),
+        ("panic", "failed", "probe failed inside; its log says why. Go on without it."),
+        ("no_list", "failed", "probe gave no usable result; its log says why. Go on without it."),
+        ("odd_source", "failed", "probe gave no usable result; its log says why. Go on without it."),
+        ("large_sources", "failed", "probe gave no usable result; its log says why. Go on without it."),
         ("surrogate", "ok", "a?b"),
         ("missing", "failed", "probe failed inside; its log says why. Go on without it."),
         (["a", "list"], "failed", "probe failed inside; its log says why. Go on without it."),
