@@ -232,16 +232,27 @@ class OpsService(BaseService):
         self._take(program)
 
     async def _retry(self, name: str) -> None:
-        """Start a program that supervisord gave up. One that a person stopped meanwhile stays so."""
-        known, full_name = self._known[name], self._programs[name].full_name
-        await asyncio.sleep(decide.retry_after_s(known.fatal, self.config.retry_first_s, self.config.retry_longest_s))
+        """Start a program that supervisord gave up, until it leaves that state. One that a person stopped stays so."""
+        fatal = self._known[name].fatal
+        while True:
+            await asyncio.sleep(decide.retry_after_s(fatal, self.config.retry_first_s, self.config.retry_longest_s))
+            if name not in self._programs or not await self._still_given_up(name):
+                return
+            fatal += 1
+
+    async def _still_given_up(self, name: str) -> bool:
+        """Try once; True where nothing came of it, as when supervisord did not answer in time."""
+        full_name = self._programs[name].full_name
         try:
             if (await self.offload(self._supervisor.program, full_name)).state == "FATAL":
                 await self.offload(self._supervisor.start, full_name)
-            self._take(await self.offload(self._supervisor.program, full_name))
+            program = await self.offload(self._supervisor.program, full_name)
         except SupervisorSilent as error:
             log.info("retry_failed", program=name, reason=str(error))
+            return True
+        self._take(program)
         self._look.set()
+        return program.state == "FATAL"
 
     # ------------------------------------------------------------------ silence
 
