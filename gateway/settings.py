@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 import structlog
-import yaml
 from msgspec import Meta, Struct
 
 from bus import config, paths
@@ -46,6 +45,7 @@ SECTIONS = {
 }
 """Section to its struct; imported when first asked for, so none of these may bring a heavy library."""
 
+_MISSING = object()
 _READ_AT_START = frozenset({"system", "bus", "gateway.host", "gateway.port"})
 """Sections and keys that no running program reads again."""
 _SAID = ("description", "ge", "gt", "le", "lt")
@@ -126,34 +126,68 @@ def read(section: str) -> tuple[list[Setting], Problem | None]:
         problem = Problem(section, str(error))
     env = {key: variable for variable, key, _value in config.environment(section)}
     initial = config.convert(defaults, kind, section)
-    return [_setting(section, field, loaded, initial, user, env) for field in msgspec.structs.fields(kind)], problem
+    found = [_setting(section, field, loaded, initial, user, env) for field in msgspec.structs.fields(kind)]
+    return [*_switch(section, found, user), *found], problem
 
 
 def change(section: str, changes: dict[str, Any]) -> None:
-    """Save what a user changed. Writes a file.
+    """Save what a user changed: only these keys, with all else in the file as it was. Writes a file.
+
+    A dot reaches into a mapping: `policies.enabled`.
 
     Raises:
         UnknownSection: There is none.
         ConfigError: A value is not allowed; it names the key and what is expected. Nothing is written then.
     """
     kind = struct_of(section)
-    defaults, user = _files(section)
+    defaults = config.read_yaml(config.default_file(section))
     target = paths.config_dir() / f"{section}.yaml"
-    merged = {**user, **changes}
     initial = msgspec.to_builtins(config.convert(defaults, kind, section))
-    kept = {key: value for key, value in merged.items() if key not in initial or value != initial[key]}
-    config.convert(config.merge(defaults, kept), kind, target.name)
-    yaml_edit.save(target, _dumped(kept, target.name) if kept else "")
+    before = text = yaml_edit.read(target)
+    wanted = config.merge(defaults, config.parse_yaml(text, str(target)))
+    for key, value in changes.items():
+        wanted = config.merge(wanted, _nested(key.split("."), value))
+    config.convert(wanted, kind, target.name)
+    for key, value in changes.items():
+        text = _changed(text, key.split("."), value, initial, str(target))
+    user = config.parse_yaml(text, str(target))
+    config.convert(config.merge(defaults, user), kind, target.name)
+    if text != before:
+        yaml_edit.save(target, text)
 
 
-def _dumped(values: dict[str, Any], file: str) -> str:
-    """The values as yaml that reads back as the same: what stands unescaped there may be taken for a line's end."""
-    try:
-        text = yaml.safe_dump(values, allow_unicode=True, sort_keys=False)
-        same = config.parse_yaml(text, file) == values
-        return text if same else yaml.safe_dump(values, allow_unicode=False, sort_keys=False)
-    except RecursionError as error:
-        raise ConfigError(file, "", "something is nested too deep") from error
+def _nested(keys: list[str], value: Any) -> dict[str, Any]:
+    for key in reversed(keys):
+        value = {key: value}
+    return value
+
+
+def _changed(text: str, keys: list[str], value: Any, initial: dict[str, Any], file: str) -> str:
+    """Only what differs from the default is kept, also inside a mapping."""
+    default = _at(initial, keys)
+    if value == default and type(value) is type(default):
+        return yaml_edit.without(text, keys, file)
+    if isinstance(value, dict) and isinstance(default, dict):
+        value = _difference(cast("dict[str, Any]", value), cast("dict[str, Any]", default))
+    return yaml_edit.changed(text, keys, value, file)
+
+
+def _difference(value: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, one in value.items():
+        old = default.get(key, _MISSING)
+        if isinstance(one, dict) and isinstance(old, dict):
+            inner = _difference(cast("dict[str, Any]", one), cast("dict[str, Any]", old))
+            out |= {key: inner} if inner else {}
+        elif one != old:
+            out[key] = one
+    return out
+
+
+def _at(values: Any, keys: list[str]) -> Any:
+    for key in keys:
+        values = cast("dict[str, Any]", values).get(key, _MISSING) if isinstance(values, dict) else _MISSING
+    return values
 
 
 def _files(section: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -183,6 +217,24 @@ def _setting(
         below=about.get("lt"),
         restart=section in _READ_AT_START or f"{section}.{name}" in _READ_AT_START,
     )
+
+
+def _switch(section: str, found: list[Setting], user: dict[str, Any]) -> list[Setting]:
+    """Of a tool's policies, the one that many want to change has a place of its own."""
+    policies = next((setting for setting in found if setting.key == "policies"), None)
+    if policies is None:
+        return []
+    own = isinstance(user.get("policies"), dict) and "enabled" in user["policies"]
+    switch = Setting(
+        section=section,
+        key="policies.enabled",
+        value=policies.value["enabled"],
+        default=policies.default["enabled"],
+        source="user" if own else policies.source if policies.source not in ("user", "default") else "default",
+        description="Whether the model may use it.",
+        type="bool",
+    )
+    return [switch]
 
 
 def _about(annotation: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from bus.client import BusClient
+from bus.command import local2
 from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
 from bus.messages.control import Processes, ProcessesRequest
 from bus.messages.generation import GeneratorStatus, GetStatus
@@ -27,6 +28,8 @@ class Health(BaseModel):
     participants: dict[str, str]
     bus: bool
     missing: list[str]
+    command: str = "local2"
+    """How this LoCAL2 is called on a command line."""
 
 
 class ParticipantView(BaseModel):
@@ -137,7 +140,7 @@ def router(bus: BusClient, directory: Directory, version: str) -> APIRouter:
 
     @routes.get("/health")
     async def health() -> Health:
-        return Health(**directory.health(version))
+        return Health(**directory.health(version), command=local2())
 
     @routes.get("/api/participants")
     async def participants() -> Participants:

@@ -61,6 +61,7 @@ async def test_presence_is_asked_for_and_shown(stage):
         "participants": {"generator": "ready"},
         "bus": True,
         "missing": ["conversation"],
+        "command": "local2",
     }
 
 

@@ -124,6 +124,33 @@ def test_only_what_differs_is_kept_and_only_for_the_user():
     assert [entry.name for entry in path.parent.iterdir()] == ["generator.yaml"]
 
 
+def test_the_rest_of_the_users_file_stays_as_it_was():
+    paths.private(paths.config_dir())
+    path = user_file("generator")
+    path.write_text("# mine\nseed: 7  # a lucky one\n# next\nsystem_prompt: |\n  Be kind.\n  Be brief.\n")
+    settings.change("generator", {"num_ctx": 4096})
+    assert path.read_text().endswith("  Be brief.\nnum_ctx: 4096\n")
+    settings.change("generator", {"seed": None})
+    assert path.read_text() == "# mine\n# next\nsystem_prompt: |\n  Be kind.\n  Be brief.\nnum_ctx: 4096\n"
+    settings.change("generator", {"system_prompt": "Be kind.\n\nBe brief, too."})
+    assert one("generator", "system_prompt").value == "Be kind.\n\nBe brief, too."
+    assert path.read_text().startswith("# mine\n# next\nsystem_prompt: |-\n  Be kind.\n")
+
+
+def test_a_tool_has_a_switch_and_of_a_mapping_only_what_differs_is_kept():
+    assert one("datetime", "policies.enabled").value is True
+    settings.change("datetime", {"policies.enabled": False})
+    assert yaml.safe_load(user_file("datetime").read_text()) == {"policies": {"enabled": False}}
+    switch = one("datetime", "policies.enabled")
+    assert (switch.value, switch.default, switch.source) == (False, True, "user")
+    usual = one("datetime", "policies").default["timeout_s"]
+    policies = {**one("datetime", "policies").value, "timeout_s": 3.5}
+    settings.change("datetime", {"policies": policies})
+    assert yaml.safe_load(user_file("datetime").read_text()) == {"policies": {"enabled": False, "timeout_s": 3.5}}
+    settings.change("datetime", {"policies.enabled": True, "policies.timeout_s": usual})
+    assert user_file("datetime").read_text() == ""
+
+
 @pytest.mark.parametrize(
     ("section", "changes", "words"),
     [
@@ -133,6 +160,10 @@ def test_only_what_differs_is_kept_and_only_for_the_user():
         ("gateway", {"host": "0.0.0.0"}, "host: only this machine is served yet"),  # noqa: S104  what is refused
         ("gateway", {"allowed_origins": ["evil.example"]}, "allowed_origins: expected such as"),
         ("system", {"log_level": "loud"}, "log_level"),
+        ("generator", {"num_ctx.deep": 1}, "num_ctx: Expected `int`, got `object`"),
+        ("generator", {"": 1}, "unknown field"),
+        ("datetime", {"policies.unheard_of": 1}, "unheard_of"),
+        ("datetime", {"policies.enabled": "no"}, "policies.enabled: Expected `bool`"),
         ("system", {"id": "half \ud83d"}, "id: Expected text without halves"),
         ("bus", {"high_water_mark": 2**40}, "high_water_mark: Expected `int` <= 2147483647"),
         ("generator", {"temperature": float("nan")}, "temperature: Expected `float`"),

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from bus.errors import ConfigError
-from gateway.yaml_edit import changed, set_key
+from gateway.yaml_edit import changed, set_key, without
 
 KEYS = ("policies", "enabled")
 
@@ -48,6 +48,44 @@ def test_odd_layouts_keep_their_values(before: str) -> None:
     wanted = yaml.safe_load(before)
     wanted["policies"] = {**(wanted.get("policies") or {}), "enabled": True}
     assert yaml.safe_load(changed(before, KEYS, True)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("a: 1 # w\n# two\nb: 2\n", 5, "a: 5 # w\n# two\nb: 2\n"),
+        ("a:\n  - x\n  - y # w\n\n# two\nb: 2\n", ["z"], 'a:\n  ["z"] # w\n\n# two\nb: 2\n'),
+        ("a:\n- x\n# two\nb: 2\n", ["z"], 'a:\n  ["z"]\n# two\nb: 2\n'),
+        ("a: |\n  x\n  y\n\n# two\nb: 2\n", "z", 'a: "z"\n\n# two\nb: 2\n'),
+        ("# one\na: x\n# two\n", "p\n\nq", "# one\na: |-\n  p\n\n  q\n# two\n"),
+        ("a: x # w\n", "p\nq", 'a: "p\\nq" # w\n'),
+        ("a:\n  k: {l: 1}\n  m: 2\n# two\nb: 2\n", {"n": 1}, 'a:\n  {"n": 1}\n# two\nb: 2\n'),
+        ("a:\nb: 2\n", None, "a: null\nb: 2\n"),
+        ("a: 1\n", 0.00001, "a: 1.0e-05\n"),
+        ("b: 2", "p\nq\n", "b: 2\na: |\n  p\n  q\n"),
+    ],
+)
+def test_comments_outlive_any_value(before: str, value: object, after: str) -> None:
+    assert changed(before, ("a",), value) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "keys", "after"),
+    [
+        ("a: 1 # w\n# two\nb: 2\n", ("a",), "# two\nb: 2\n"),
+        ("# one\na:\n  - x\n# two\n", ("a",), "# one\n# two\n"),
+        ("b: 2\na: |\n  x\n  y", ("a",), "b: 2\n"),
+        ("p:\n  q: 1\n  # why\n  r: 2\n", ("p", "r"), "p:\n  q: 1\n  # why\n"),
+        ("# one\np:\n  q: 1\nb: 2\n", ("p", "q"), "# one\nb: 2\n"),
+        ("p: {q: 1}\n", ("p", "q"), ""),
+        ("{a: 1, b: 2}\n", ("a",), "b: 2\n"),
+        ("# one\nb: 2\n", ("a",), "# one\nb: 2\n"),
+        ("a: 5\n", ("a", "q"), "a: 5\n"),
+        ("", ("a",), ""),
+    ],
+)
+def test_a_key_goes_alone(before: str, keys: tuple[str, ...], after: str) -> None:
+    assert without(before, keys) == after
 
 
 @pytest.mark.parametrize("value", ["http://127.0.0.1:7880", 'a "b" #c: d', "", 5, False])

@@ -6,6 +6,7 @@ import { rest } from "../connection/rest";
 import { FakeSocket } from "../connection/testing";
 import { createStore } from "../state/store";
 import { App } from "./app";
+import { startWords } from "./chips";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -37,4 +38,10 @@ test("after a while without an answer the page says how to start LoCAL2, until i
   act(() => FakeSocket.last.open());
   expect(screen.queryByText(/is not running/)).toBeNull();
   client.stop();
+});
+
+test("how it is started is said as it was called", () => {
+  expect(startWords("")).toBe("Start it with `./scripts/run` (or `local2 up`).");
+  expect(startWords("local2")).toBe("Start it with `local2 up`.");
+  expect(startWords("/x/scripts/run")).toBe("Start it with `/x/scripts/run`.");
 });

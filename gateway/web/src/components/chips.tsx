@@ -31,15 +31,26 @@ export function LinkChip({ away }: { away: boolean }) {
   );
 }
 
+const commandOf = (state: AppState) => state.health?.command ?? "";
+
+/** `command` is how it was called when it last ran; empty where this page never heard. */
+export function startWords(command: string): string {
+  if (command === "") {
+    return "Start it with `./scripts/run` (or `local2 up`).";
+  }
+  return `Start it with \`${command === "local2" ? "local2 up" : command}\`.`;
+}
+
 /** Nobody answered for a while: waiting may not be enough. */
 export function AwayBanner() {
+  const command = useAppState(commandOf);
   return (
     <div className="column away">
       <div className="banner warning" role="alert">
         <CircleAlert size={17} aria-hidden />
         <p>
           <strong>LoCAL2 is not running.</strong>{" "}
-          <WithCode text="Start it with `./scripts/run` (or `local2 up`). This page goes on by itself then." />
+          <WithCode text={`${startWords(command)} This page goes on by itself then.`} />
         </p>
       </div>
     </div>

@@ -14,6 +14,8 @@ import {
 } from "../state/setting-values";
 import { savedText } from "../state/setting-changes";
 import type { SettingView } from "../wire/rest";
+import type { AppState } from "../state/model";
+import { useAppState } from "./context";
 import { WithCode } from "./with-code";
 
 interface SettingRowProps {
@@ -76,8 +78,11 @@ export function SettingRow({ setting, draft, error, onDraft }: SettingRowProps) 
   );
 }
 
+const commandOf = (state: AppState) => state.health?.command ?? "local2";
+
 function About({ setting, variable }: { setting: SettingView; variable: string }) {
   const bounds = boundsWords(setting);
+  const command = useAppState(commandOf);
   return (
     <>
       {setting.description !== "" && (
@@ -88,7 +93,8 @@ function About({ setting, variable }: { setting: SettingView; variable: string }
       {bounds !== "" && <p>{bounds}</p>}
       {setting.restart && (
         <p>
-          In force after a restart: <code>local2 restart</code>
+          In force once LoCAL2 is started again: <code>{command} down</code>, then{" "}
+          <code>{command} up</code>
         </p>
       )}
       {variable !== "" && (

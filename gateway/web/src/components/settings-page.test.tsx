@@ -103,7 +103,7 @@ test("what is rarely wanted is folded, and says that it needs a restart", async 
   show();
   const folded = (await screen.findByText("Advanced")).closest("details");
   expect(folded?.open).toBe(false);
-  expect(folded?.textContent).toContain("local2 restart");
+  expect(folded?.textContent).toContain("local2 up");
   await userEvent.type(screen.getByRole("searchbox"), "port");
   expect(screen.getByText("Advanced").closest("details")?.open).toBe(true);
 });

@@ -4,7 +4,7 @@ import { CopyButton } from "./copy-button";
 
 /** In backticks, or a command that a message names without them. */
 const CODE = /`([^`]+)`|((?:ollama (?:pull|serve)|local2 [a-z]+)(?: [\w.:/-]*\w)?)/;
-const FOR_A_TERMINAL = /^(?:ollama |local2 |\.\/scripts\/)/;
+const FOR_A_TERMINAL = /^(?:ollama |local2 |\S*scripts\/)/;
 
 export function WithCode({ text }: { text: string }) {
   return piecesOf(text).map(({ code, words }, index) =>

@@ -102,9 +102,18 @@ function jsonOf(text: string): unknown {
 
 // ---------------------------------------------------------------------------- words
 
+const TITLES: Readonly<Record<string, string>> = {
+  "policies.enabled": "Turned on",
+  num_ctx: "Context size",
+  answer_tokens: "Room for the answer",
+  keep_alive: "Keep loaded for",
+  keep_alive_s: "Keep loaded for",
+  ollama_host: "Address of Ollama",
+};
+
 /** The key as a heading; the units that some keys end with are in their descriptions. */
 export function titleOf({ key }: Pick<SettingView, "key">): string {
-  return humanised(key.replace(/_(s|ms)$/, ""));
+  return TITLES[key] ?? humanised(key.replace(/_(s|ms)$/, ""));
 }
 
 /** Which numbers are allowed; empty where all are. */

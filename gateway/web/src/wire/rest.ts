@@ -35,6 +35,7 @@ export interface Health {
   participants: Record<string, string>;
   bus: boolean;
   missing: string[];
+  command: string;
 }
 
 /** A turn that holds the words; `marks` are places in the snippet. */
