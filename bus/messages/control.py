@@ -188,3 +188,11 @@ class Backend(Message, frozen=True):
     url: Annotated[str, about("Where it serves Ollama's API; empty while it does not.")] = ""
     model: Annotated[str, about("The model's name, as /api/tags gives it.")] = ""
     message: Annotated[str, about("In words: what is missing, and the command that brings it.")] = ""
+
+
+class BackendChanged(Message, frozen=True):
+    """The embedded backend's state is another one now. While it loads it may be unable to answer."""
+
+    SUBJECT = "model_server.changed"
+
+    state: Annotated[str, about("As in `Backend`.")]

@@ -13,7 +13,7 @@ import structlog
 from bus.config import Section, load
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed, RequestTimeout
-from bus.messages.control import Backend, BackendRequest, Done, Warm
+from bus.messages.control import Backend, BackendChanged, BackendRequest, Done, Warm
 from bus.messages.generation import CancelGeneration, GeneratorStatus, GetSnapshot, GetStatus, TurnSnapshot
 from bus.messages.ledger import ClaimTurn, TurnClaimed, TurnGranted
 from bus.messages.query import QueryReceived
@@ -84,6 +84,7 @@ class GeneratorAgent(BaseAgent):
         self._personas.listen()
         self.bus.on(QueryReceived, self._on_query)
         self.bus.on(CancelGeneration, self._on_cancel)
+        self.bus.on(BackendChanged, self._on_backend)
         self.bus.serve(GetSnapshot, self._snapshot)
         self.bus.serve(GetStatus, self._status_asked)
 
@@ -211,6 +212,10 @@ class GeneratorAgent(BaseAgent):
 
     async def _embedded(self) -> Backend:
         return await self.bus.request(BackendRequest(), Backend, timeout_s=_EMBEDDED_S)
+
+    def _on_backend(self, message: BackendChanged, _envelope: Envelope) -> None:
+        self._backends.embedded_is(message.state)
+        self._changed()
 
     async def _look_for_models(self) -> None:
         while True:

@@ -6,6 +6,7 @@ so that its process stays small beside a real Ollama.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
@@ -23,10 +24,16 @@ from participants.models import ROLES, ModelsConfig, ollama_url, role_model, sam
 
 log = structlog.get_logger()
 _PROBE = httpx.Timeout(2.0, connect=1.0)
+_LONGEST_LOAD_S = 180.0
+"""So long a model that is being loaded may keep its server from answering."""
 DEMO = (
     "A small demo model that runs inside LoCAL2 answers. It invents facts. "
-    "For a good one install Ollama (ollama.com), then: ollama pull gemma3:4b"
+    "For a good one install Ollama (ollama.com), then: `ollama pull gemma3:4b`"
 )
+LOADING = "The model is being loaded into memory: it answers in a moment."
+
+
+Found = tuple[BackendInfo, list[ModelInfo]]
 
 
 class NoModel(Local2Error):
@@ -55,51 +62,66 @@ class Backends:
         self._clients: dict[str, ChatClient] = {}
         self._cannot: set[tuple[str, str]] = set()
         self._can: dict[str, set[str]] = {}
+        self._loading_until = 0.0
+        self._embedded_url = ""
 
     async def refresh(self) -> None:
-        """Look who answers. Raises nothing: the state says what is missing."""
-        if self.config.backend != "embedded" and await self._try_ollama():
-            return
-        if self.config.backend != "ollama" and await self._try_embedded():
-            return
-        self.models = []
+        """Look who answers. Raises nothing: the state says what is missing, and changes only once that is known."""
+        self.info, self.models = await self._look()
 
-    async def _try_ollama(self) -> bool:
+    async def _look(self) -> Found:
+        if self.config.backend == "embedded":
+            return await self._try_embedded()
+        found = await self._try_ollama()
+        if found[0].kind == "ollama" or self.config.backend == "ollama":
+            return found
+        return await self._try_embedded()
+
+    async def _try_ollama(self) -> Found:
         url = ""
         try:
             url = ollama_url(self.config)
-            self.models = await self._list(url)
+            models = await self._list(url)
         except ConfigError as error:
-            self.info = BackendInfo(kind="none", state="unreachable", message=f"{error}.")
-            return False
+            return BackendInfo(kind="none", state="unreachable", message=f"{error}."), []
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError) as error:
             words = (
-                f"No Ollama answers at {url}. Start it (ollama serve), or set OLLAMA_HOST or models.yaml: ollama_host."
+                f"No Ollama answers at {url}. "
+                "Start it (`ollama serve`), or set OLLAMA_HOST or models.yaml: ollama_host."
             )
-            self.info = BackendInfo(kind="none", url=url, state="unreachable", message=words)
             log.debug("ollama_unreachable", url=url, reason=str(error))
-            return False
-        self.info = BackendInfo(kind="ollama", url=url, state="ready")
-        return True
+            return BackendInfo(kind="none", url=url, state="unreachable", message=words), []
+        return BackendInfo(kind="ollama", url=url, state="ready"), models
 
-    async def _try_embedded(self) -> bool:
+    async def _try_embedded(self) -> Found:
         try:
             backend = await self._embedded()
-            if backend.url:
-                self.models = await self._list(backend.url)
+            models = await self._list(backend.url) if backend.url else []
         except (httpx.HTTPError, OSError, ollama.ResponseError, ValueError, Local2Error) as error:
+            if time.monotonic() < self._loading_until:
+                return self._loading(), self.models
             words = (
                 f"Neither Ollama nor the embedded model answers ({error}). "
                 f"See: {local2('status')}, {local2('logs', 'model_server')}"
             )
-            self.info = BackendInfo(kind="none", state="unreachable", message=words)
-            return False
-        message = DEMO if backend.url else backend.message
-        kind = "embedded" if backend.url else "none"
-        self.info = BackendInfo(
-            kind=kind, url=backend.url, demo=bool(backend.url), state=backend.state, message=message
-        )
-        return bool(backend.url)
+            return BackendInfo(kind="none", state="unreachable", message=words), []
+        self._embedded_url = backend.url
+        if not backend.url:
+            return BackendInfo(kind="none", state=backend.state, message=backend.message), []
+        return BackendInfo(kind="embedded", url=backend.url, demo=True, state=backend.state, message=DEMO), models
+
+    def embedded_is(self, state: str) -> None:
+        """The embedded backend says its state by itself: while it loads a model it may be unable to answer."""
+        self._loading_until = time.monotonic() + _LONGEST_LOAD_S if state == "loading" else 0.0
+        if self._loading_until and self.info.kind != "ollama":
+            self.info = self._loading()
+
+    def _loading(self) -> BackendInfo:
+        """Where its address is known, questions can wait at its door."""
+        url = self._embedded_url
+        if not url:
+            return BackendInfo(kind="none", state="loading", message=LOADING)
+        return BackendInfo(kind="embedded", url=url, demo=True, state="loading", message=DEMO)
 
     async def _list(self, url: str) -> list[ModelInfo]:
         client = _connect(url, _PROBE)
@@ -140,7 +162,7 @@ class Backends:
             found = next(iter(names), "")  # it has one chat model, whatever the roles say
         if found:
             return found
-        raise NoModel("model_missing", f"The model {name!r} is not installed. To get it: ollama pull {name}")
+        raise NoModel("model_missing", f"The model {name!r} is not installed. To get it: `ollama pull {name}`")
 
     def roles(self) -> list[RoleInfo]:
         """Each role, its model, and the command that brings it where it is missing."""

@@ -160,7 +160,7 @@ def _failure(error: ollama.ResponseError, model: str) -> RoundFailed:
     words = error.error.strip()[:500] or "no reason given"
     if error.status_code == 404:
         return RoundFailed(
-            "model_missing", f"The model {model!r} is not there ({words}). To get it: ollama pull {model}"
+            "model_missing", f"The model {model!r} is not there ({words}). To get it: `ollama pull {model}`"
         )
     if error.status_code in (400, 413):
         return RoundFailed("model_error", f"The model server refused the request: {words}", retryable=False)

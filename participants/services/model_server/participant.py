@@ -14,7 +14,7 @@ from msgspec import Meta
 from bus.config import Section
 from bus.envelope import Envelope
 from bus.errors import RequestFailed
-from bus.messages.control import Backend, BackendRequest, Done, Warm
+from bus.messages.control import Backend, BackendChanged, BackendRequest, Done, Warm
 from participants.services.base import BaseService
 from participants.services.model_server.errors import EngineUnavailable
 from participants.services.model_server.service import EmbeddedBackend, EmbeddedConfig, Status
@@ -74,6 +74,7 @@ class ModelServer(BaseService):
 
     def _on_state(self, status: Status) -> None:
         """The engine loads a model without letting go of the interpreter: nothing else runs here meanwhile."""
+        self.bus.publish(BackendChanged(state=status.state))
         self.expect_silence(_LONGEST_LOAD_S if status.state == "loading" else 0.0)
 
     def reconfigured(self, before: Any) -> None:

@@ -56,7 +56,7 @@ function show() {
 test("changes wait in the bar, and Save sends them by section", async () => {
   const save = vi.spyOn(rest, "changeSettings").mockResolvedValue();
   show();
-  const size = await screen.findByLabelText("Num ctx");
+  const size = await screen.findByLabelText("Context size");
   await userEvent.clear(size);
   await userEvent.type(size, "2048");
   await userEvent.selectOptions(screen.getByLabelText("Backend"), "ollama");
@@ -74,7 +74,7 @@ test("a refusal stands at its field and keeps what was typed", async () => {
   const refusal = new RestError(422, "bad_setting", "generator.yaml: num_ctx: not now");
   vi.spyOn(rest, "changeSettings").mockRejectedValue(refusal);
   show();
-  const size = await screen.findByLabelText<HTMLInputElement>("Num ctx");
+  const size = await screen.findByLabelText<HTMLInputElement>("Context size");
   await userEvent.type(size, "0{Enter}");
   expect(screen.getByRole("alert").textContent).toContain("not now");
   expect(size.value).toBe("40960");
@@ -82,9 +82,9 @@ test("a refusal stands at its field and keeps what was typed", async () => {
 
 test("a changed value shows its default and goes back to it", async () => {
   show();
-  const size = await screen.findByLabelText<HTMLInputElement>("Num ctx");
+  const size = await screen.findByLabelText<HTMLInputElement>("Context size");
   expect(screen.getByText("8192")).toBeDefined();
-  await userEvent.click(screen.getByRole("button", { name: "Reset Num ctx to default" }));
+  await userEvent.click(screen.getByRole("button", { name: "Reset Context size to default" }));
   expect(size.value).toBe("8192");
   await userEvent.click(screen.getByRole("button", { name: "Discard" }));
   expect(size.value).toBe("4096");
@@ -92,11 +92,11 @@ test("a changed value shows its default and goes back to it", async () => {
 
 test("what was typed outlives the page, and leaving it says so", async () => {
   const { unmount } = show();
-  await userEvent.type(await screen.findByLabelText("Num ctx"), "1");
+  await userEvent.type(await screen.findByLabelText("Context size"), "1");
   unmount();
   expect(notice).toHaveBeenCalledOnce();
   show();
-  expect((await screen.findByLabelText<HTMLInputElement>("Num ctx")).value).toBe("40961");
+  expect((await screen.findByLabelText<HTMLInputElement>("Context size")).value).toBe("40961");
 });
 
 test("what is rarely wanted is folded, and says that it needs a restart", async () => {
