@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.routing import WebSocketRoute
 
 from bus.client import BusClient
@@ -60,20 +60,30 @@ def build(parts: Parts) -> Web:
     replies.install(api)
     chat = ChatEndpoint(parts.hub, Commands(parts.bus, parts.hub, parts.directory))
     observers = BusEndpoint(parts.bus, parts.config)
-    writing = asyncio.Lock()
     api.router.routes += [
         WebSocketRoute("/ws/chat", chat),
         WebSocketRoute("/ws/chat/{session_id}", chat),
         WebSocketRoute("/ws/bus", observers),
         WebSocketRoute("/ws/bus/{session_id}", observers),
     ]
-    api.include_router(status.router(parts.bus, parts.directory, parts.version))
-    api.include_router(sessions.router(parts.bus))
-    api.include_router(search.router(parts.bus))
-    api.include_router(settings.router(parts.bus, parts.offload, writing))
-    api.include_router(web.router(parts.bus, parts.offload, writing))
+    for router in routers(parts.bus, parts.directory, parts.offload, parts.version):
+        api.include_router(router)
     api.router.routes += parts.page.routes()
     return Web(Guard(api, lambda: policy(parts.config())), chat, observers)
+
+
+def routers(
+    bus: BusClient, directory: Directory, offload: Callable[..., Awaitable[Any]], version: str
+) -> list[APIRouter]:
+    """The REST interface. The web UI's types are generated from what these take and answer."""
+    writing = asyncio.Lock()
+    return [
+        status.router(bus, directory, version),
+        sessions.router(bus),
+        search.router(bus),
+        settings.router(bus, offload, writing),
+        web.router(bus, offload, writing),
+    ]
 
 
 def policy(config: GatewayConfig) -> Policy:

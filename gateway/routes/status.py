@@ -127,11 +127,11 @@ class Models(BaseModel):
     backend: BackendView
     roles: list[RoleView]
     models: list[ModelView]
-    options: dict[str, Any]
-    tools: list[str]
-    commands: list[CommandView]
-    refused: list[RefusedView]
-    counts: dict[str, int]
+    options: dict[str, Any] = {}
+    tools: list[str] = []
+    commands: list[CommandView] = []
+    refused: list[RefusedView] = []
+    counts: dict[str, int] = {}
 
 
 def router(bus: BusClient, directory: Directory, version: str) -> APIRouter:

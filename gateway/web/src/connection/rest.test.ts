@@ -51,3 +51,10 @@ test("no answer at all says what to look at", async () => {
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("failed to fetch")));
   await expect(rest.sessions()).rejects.toMatchObject({ status: 0, code: "unreachable" });
 });
+
+test("an answer of another shape is refused with its place", async () => {
+  answers(200, '{"sessions":[{"session_id":"s1","title":null}]}');
+  await expect(rest.sessions()).rejects.toMatchObject({ code: "mismatch" });
+  answers(200, '{"sessions":[{"session_id":"s1","title":null}]}');
+  await expect(rest.sessions()).rejects.toThrow(".sessions[0].title: expected text");
+});

@@ -1,17 +1,26 @@
 // How is the gateway's REST interface asked?
 
-import type {
-  Health,
-  Hits,
-  HitView,
-  Models,
-  ParticipantView,
-  SessionDetail,
-  SessionView,
-  Settings,
-  Shown,
-  Web,
-  WebWanted,
+import { type Check, Mismatch } from "../wire/check";
+import {
+  type Health,
+  type HitView,
+  type Models,
+  type ParticipantView,
+  readHealth,
+  readHits,
+  readModels,
+  readParticipants,
+  readSessionDetail,
+  readSessionList,
+  readSessionView,
+  readSettings,
+  readWeb,
+  type SessionDetail,
+  type SessionView,
+  type Settings,
+  type Shown,
+  type Web,
+  type WebWanted,
 } from "../wire/rest";
 
 /** The gateway said no, or nothing at all (`code` is then `unreachable`). `message` is for the user. */
@@ -69,15 +78,28 @@ function refusal(status: number, text: string): RestError {
   }
 }
 
+/** What a route answers, checked: what a page cannot read must not break it later, elsewhere. */
+async function ask<T>(read: Check<T>, method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await request(method, path, body);
+  try {
+    return read(answer, "");
+  } catch (error) {
+    if (error instanceof Mismatch) {
+      const words = `The gateway's answer is not understood (${error.message}). If LoCAL2 was updated, reload this page.`;
+      throw new RestError(200, "mismatch", words, { cause: error });
+    }
+    throw error;
+  }
+}
+
 const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const rest = {
   sessions: async (): Promise<SessionView[]> =>
-    ((await request("GET", "/api/sessions")) as { sessions: SessionView[] }).sessions,
+    (await ask(readSessionList, "GET", "/api/sessions")).sessions,
   createSession: async (): Promise<string> =>
-    ((await request("POST", "/api/sessions", {})) as { session_id: string }).session_id,
-  session: async (id: string): Promise<SessionDetail> =>
-    (await request("GET", session(id))) as SessionDetail,
+    (await ask(readSessionView, "POST", "/api/sessions", {})).session_id,
+  session: (id: string): Promise<SessionDetail> => ask(readSessionDetail, "GET", session(id)),
   renameSession: async (id: string, title: string): Promise<void> => {
     await request("PATCH", session(id), { title });
   },
@@ -91,19 +113,18 @@ export const rest = {
     await request("DELETE", `${session(id)}/turns/${encodeURIComponent(queryId)}`);
   },
   search: async (words: string): Promise<HitView[]> =>
-    ((await request("GET", `/api/search?q=${encodeURIComponent(words)}`)) as Hits).hits,
-  models: async (): Promise<Models> => (await request("GET", "/api/models")) as Models,
+    (await ask(readHits, "GET", `/api/search?q=${encodeURIComponent(words)}`)).hits,
+  models: (): Promise<Models> => ask(readModels, "GET", "/api/models"),
   participants: async (): Promise<ParticipantView[]> =>
-    ((await request("GET", "/api/participants")) as { participants: ParticipantView[] })
-      .participants,
-  settings: async (): Promise<Settings> => (await request("GET", "/api/settings")) as Settings,
+    (await ask(readParticipants, "GET", "/api/participants")).participants,
+  settings: (): Promise<Settings> => ask(readSettings, "GET", "/api/settings"),
   changeSettings: async (section: string, changes: Record<string, unknown>): Promise<void> => {
     await request("PATCH", `/api/settings/${encodeURIComponent(section)}`, changes);
   },
-  web: async (): Promise<Web> => (await request("GET", "/api/web")) as Web,
-  allowWeb: async (enabled: boolean): Promise<Web> =>
-    (await request("PUT", "/api/web", { enabled } satisfies WebWanted)) as Web,
-  health: async (): Promise<Health> => (await request("GET", "/health")) as Health,
+  web: (): Promise<Web> => ask(readWeb, "GET", "/api/web"),
+  allowWeb: (enabled: boolean): Promise<Web> =>
+    ask(readWeb, "PUT", "/api/web", { enabled } satisfies WebWanted),
+  health: (): Promise<Health> => ask(readHealth, "GET", "/health"),
 };
 
 export type Rest = typeof rest;

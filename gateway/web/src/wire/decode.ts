@@ -1,18 +1,27 @@
-// What does a text frame from the server say? Unknown types come from a newer server and are passed over.
+// What does a text frame from the server say? Unknown types come from a newer server and are passed over, and
+// so is what is no frame.
 
-import { type ServerEvent, serverEventTypes } from "./generated";
+import { Mismatch } from "./check";
+import { type ServerEvent, serverEvents } from "./generated";
 
 export function decodeServerEvent(text: string): ServerEvent | null {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
+    return decoded(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof Mismatch || error instanceof SyntaxError) {
+      return null;
+    }
+    throw error;
   }
+}
+
+function decoded(value: unknown): ServerEvent | null {
   if (typeof value !== "object" || value === null || !("type" in value)) {
     return null;
   }
-  return typeof value.type === "string" && serverEventTypes.has(value.type)
-    ? (value as ServerEvent)
-    : null;
+  return isKnown(value.type) ? serverEvents[value.type](value, "") : null;
+}
+
+function isKnown(type: unknown): type is ServerEvent["type"] {
+  return typeof type === "string" && Object.hasOwn(serverEvents, type);
 }

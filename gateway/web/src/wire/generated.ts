@@ -1,5 +1,8 @@
 // Generated from gateway/wire.py by scripts/generate-wire. Do not edit: change the structs, then run it again.
 
+import type { Check } from "./check";
+import * as is from "./check";
+
 /** Ask a question. `type` may be left out of this frame. */
 export interface Query {
   type: "query";
@@ -407,6 +410,190 @@ export interface Error {
   session_id: string | null;
 }
 
+export const readAccepted: Check<Accepted> = is.fields({
+  type: is.only("accepted"),
+  query: is.text,
+  created_at: is.text,
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readQueued: Check<Queued> = is.fields({
+  type: is.only("queued"),
+  position: is.number,
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readAgentState: Check<AgentState> = is.fields({
+  type: is.only("agent_state"),
+  agent: is.text,
+  state: is.text,
+  note: is.withDefault(is.text, ""),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readToolCallView: Check<ToolCallView> = is.fields({
+  call_id: is.text,
+  tool: is.text,
+  args: is.withDefault(is.record(is.anything), {}),
+  outcome: is.withDefault(is.text, "running"),
+  result: is.withDefault(is.text, ""),
+  sources: is.withDefault(is.list(is.record(is.anything)), []),
+  untrusted: is.withDefault(is.flag, false),
+  seconds: is.withDefault(is.number, 0.0),
+});
+
+export const readApprovalView: Check<ApprovalView> = is.fields({
+  approval_id: is.text,
+  call_id: is.text,
+  tool: is.text,
+  args: is.record(is.anything),
+  reason: is.text,
+  expires: is.text,
+  state: is.text,
+});
+
+export const readSnapshot: Check<Snapshot> = is.fields({
+  type: is.only("snapshot"),
+  query: is.text,
+  created_at: is.text,
+  state: is.text,
+  attempt: is.number,
+  n: is.number,
+  thinking: is.text,
+  answer: is.text,
+  tool_calls: is.withDefault(is.list(readToolCallView), []),
+  after: is.withDefault(is.text, ""),
+  approvals: is.withDefault(is.list(readApprovalView), []),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readThinkingChunk: Check<ThinkingChunk> = is.fields({
+  type: is.only("thinking_chunk"),
+  chunk: is.text,
+  attempt: is.number,
+  n: is.number,
+  retract: is.withDefault(is.flag, false),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readAnswerChunk: Check<AnswerChunk> = is.fields({
+  type: is.only("answer_chunk"),
+  chunk: is.text,
+  attempt: is.number,
+  n: is.number,
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readToolStart: Check<ToolStart> = is.fields({
+  type: is.only("tool_start"),
+  call_id: is.text,
+  tool: is.text,
+  args: is.record(is.anything),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readToolResultFrame: Check<ToolResultFrame> = is.fields({
+  type: is.only("tool_result"),
+  call_id: is.text,
+  tool: is.text,
+  outcome: is.text,
+  result: is.text,
+  sources: is.list(is.record(is.anything)),
+  seconds: is.number,
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readApprovalRequest: Check<ApprovalRequest> = is.fields({
+  type: is.only("approval_request"),
+  approval_id: is.text,
+  call_id: is.text,
+  tool: is.text,
+  args: is.record(is.anything),
+  reason: is.text,
+  expires: is.text,
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readApprovalResult: Check<ApprovalResult> = is.fields({
+  type: is.only("approval_result"),
+  approval_id: is.text,
+  state: is.text,
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readResponse: Check<Response> = is.fields({
+  type: is.only("response"),
+  answer: is.text,
+  thinking: is.text,
+  tool_calls: is.list(readToolCallView),
+  model: is.text,
+  finish_reason: is.text,
+  reason: is.withDefault(is.text, ""),
+  demo: is.withDefault(is.flag, false),
+  prompt_tokens: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  answer_tokens: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  num_ctx: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  left_out: is.withDefault(is.number, 0),
+  first_token_s: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  seconds: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  capsules: is.withDefault(is.list(is.record(is.anything)), []),
+  pinned_facts: is.withDefault(is.list(is.record(is.anything)), []),
+  groundedness: is.withDefault(is.text, "knowledge"),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readCritique: Check<Critique> = is.fields({
+  type: is.only("critique"),
+  score: is.oneOf(is.number, is.nothing),
+  rubric_name: is.text,
+  feedback: is.text,
+  reason: is.withDefault(is.text, ""),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readContextUpdated: Check<ContextUpdated> = is.fields({
+  type: is.only("context_updated"),
+  user_id: is.text,
+});
+
+export const readCompaction: Check<Compaction> = is.fields({
+  type: is.only("compaction"),
+  session_id: is.text,
+  state: is.text,
+  message: is.withDefault(is.text, ""),
+});
+
+export const readSessionChanged: Check<SessionChanged> = is.fields({
+  type: is.only("session_changed"),
+  session_id: is.text,
+  change: is.text,
+});
+
+export const readPong: Check<Pong> = is.fields({
+  type: is.only("pong"),
+});
+
+export const readError: Check<Error> = is.fields({
+  type: is.only("error"),
+  code: is.text,
+  message: is.text,
+  retryable: is.flag,
+  query_id: is.withDefault(is.oneOf(is.text, is.nothing), null),
+  session_id: is.withDefault(is.oneOf(is.text, is.nothing), null),
+});
+
 /** What the client may send. */
 export type ClientFrame =
   | Query
@@ -437,23 +624,23 @@ export type ServerEvent =
   | Pong
   | Error;
 
-/** The `type` of every frame that this client knows; others are passed over. */
-export const serverEventTypes: ReadonlySet<string> = new Set<ServerEvent["type"]>([
-  "accepted",
-  "queued",
-  "agent_state",
-  "snapshot",
-  "thinking_chunk",
-  "answer_chunk",
-  "tool_start",
-  "tool_result",
-  "approval_request",
-  "approval_result",
-  "response",
-  "critique",
-  "context_updated",
-  "compaction",
-  "session_changed",
-  "pong",
-  "error",
-]);
+/** By the `type` of every frame that this client knows; others are passed over. */
+export const serverEvents: Readonly<Record<ServerEvent["type"], Check<ServerEvent>>> = {
+  accepted: readAccepted,
+  queued: readQueued,
+  agent_state: readAgentState,
+  snapshot: readSnapshot,
+  thinking_chunk: readThinkingChunk,
+  answer_chunk: readAnswerChunk,
+  tool_start: readToolStart,
+  tool_result: readToolResultFrame,
+  approval_request: readApprovalRequest,
+  approval_result: readApprovalResult,
+  response: readResponse,
+  critique: readCritique,
+  context_updated: readContextUpdated,
+  compaction: readCompaction,
+  session_changed: readSessionChanged,
+  pong: readPong,
+  error: readError,
+};

@@ -1,4 +1,7 @@
-// Generated from gateway/routes by scripts/generate-wire. Do not edit: change the models, then run it again.
+// Generated from the routes of gateway/app.py by scripts/generate-wire. Do not edit: change the models, then run it again.
+
+import type { Check } from "./check";
+import * as is from "./check";
 
 /** One request for approval of an open turn. */
 export interface ApprovalView {
@@ -257,3 +260,215 @@ export interface WebToolView {
 export interface WebWanted {
   enabled: boolean;
 }
+
+export const readApprovalView: Check<ApprovalView> = is.fields({
+  approval_id: is.text,
+  call_id: is.text,
+  tool: is.text,
+  args: is.record(is.anything),
+  reason: is.text,
+  expires: is.text,
+  state: is.text,
+});
+
+export const readBackendView: Check<BackendView> = is.fields({
+  kind: is.text,
+  url: is.text,
+  demo: is.flag,
+  state: is.text,
+  message: is.text,
+});
+
+export const readCommandView: Check<CommandView> = is.fields({
+  name: is.text,
+  usage: is.text,
+  help: is.text,
+  tool: is.text,
+});
+
+export const readHealth: Check<Health> = is.fields({
+  status: is.text,
+  version: is.text,
+  participants: is.record(is.text),
+  bus: is.flag,
+  missing: is.list(is.text),
+  command: is.withDefault(is.text, "local2"),
+});
+
+export const readMarkView: Check<MarkView> = is.fields({
+  start: is.number,
+  end: is.number,
+});
+
+export const readHitView: Check<HitView> = is.fields({
+  session_id: is.text,
+  title: is.text,
+  query_id: is.text,
+  created_at: is.text,
+  snippet: is.text,
+  marks: is.list(readMarkView),
+});
+
+export const readHits: Check<Hits> = is.fields({
+  hits: is.list(readHitView),
+});
+
+export const readModelView: Check<ModelView> = is.fields({
+  name: is.text,
+  size_bytes: is.number,
+});
+
+export const readRoleView: Check<RoleView> = is.fields({
+  role: is.text,
+  model: is.text,
+  available: is.flag,
+  hint: is.text,
+});
+
+export const readRefusedView: Check<RefusedView> = is.fields({
+  tool: is.text,
+  name: is.text,
+  reason: is.text,
+});
+
+export const readModels: Check<Models> = is.fields({
+  backend: readBackendView,
+  roles: is.list(readRoleView),
+  models: is.list(readModelView),
+  options: is.withDefault(is.record(is.anything), {}),
+  tools: is.withDefault(is.list(is.text), []),
+  commands: is.withDefault(is.list(readCommandView), []),
+  refused: is.withDefault(is.list(readRefusedView), []),
+  counts: is.withDefault(is.record(is.number), {}),
+});
+
+export const readParticipantView: Check<ParticipantView> = is.fields({
+  name: is.text,
+  kind: is.text,
+  sender_id: is.text,
+  state: is.text,
+  pid: is.oneOf(is.number, is.nothing),
+  uptime_s: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  restarts: is.withDefault(is.number, 0),
+  cpu_percent: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  rss_bytes: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  loop_lag_s: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  queued: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  pools: is.withDefault(is.list(is.record(is.anything)), []),
+  sent: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  received: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  gaps: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  dropped: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  refused: is.withDefault(is.oneOf(is.number, is.nothing), null),
+  reason: is.withDefault(is.text, ""),
+  tool: is.withDefault(is.oneOf(is.text, is.nothing), null),
+});
+
+export const readParticipants: Check<Participants> = is.fields({
+  participants: is.list(readParticipantView),
+  supervisor: is.text,
+  source: is.text,
+});
+
+export const readPersonaView: Check<PersonaView> = is.fields({
+  name: is.text,
+  description: is.text,
+});
+
+export const readPersonaList: Check<PersonaList> = is.fields({
+  personas: is.list(readPersonaView),
+});
+
+export const readProblemView: Check<ProblemView> = is.fields({
+  section: is.text,
+  message: is.text,
+});
+
+export const readSessionView: Check<SessionView> = is.fields({
+  session_id: is.text,
+  title: is.text,
+  created_at: is.text,
+  updated_at: is.text,
+  turns: is.number,
+  running: is.flag,
+  persona: is.text,
+});
+
+export const readToolCallView: Check<ToolCallView> = is.fields({
+  call_id: is.text,
+  tool: is.text,
+  args: is.record(is.anything),
+  outcome: is.text,
+  result: is.text,
+  sources: is.list(is.record(is.anything)),
+  seconds: is.number,
+  untrusted: is.flag,
+});
+
+export const readTurnView: Check<TurnView> = is.fields({
+  query_id: is.text,
+  query: is.text,
+  created_at: is.text,
+  status: is.only("received", "claimed", "waiting", "answered", "failed", "cancelled"),
+  position: is.number,
+  finish_reason: is.text,
+  reason: is.text,
+  code: is.text,
+  retryable: is.flag,
+  answer: is.text,
+  thinking: is.text,
+  tool_calls: is.list(readToolCallView),
+  approvals: is.list(readApprovalView),
+  model: is.text,
+  demo: is.flag,
+  prompt_tokens: is.oneOf(is.number, is.nothing),
+  answer_tokens: is.oneOf(is.number, is.nothing),
+  num_ctx: is.oneOf(is.number, is.nothing),
+  left_out: is.number,
+  first_token_s: is.oneOf(is.number, is.nothing),
+  seconds: is.oneOf(is.number, is.nothing),
+  after: is.text,
+  versions: is.list(is.text),
+});
+
+export const readSessionDetail: Check<SessionDetail> = is.fields({
+  session: readSessionView,
+  turns: is.list(readTurnView),
+});
+
+export const readSessionList: Check<SessionList> = is.fields({
+  sessions: is.list(readSessionView),
+});
+
+export const readSettingView: Check<SettingView> = is.fields({
+  section: is.text,
+  key: is.text,
+  value: is.anything,
+  default: is.anything,
+  source: is.text,
+  description: is.text,
+  type: is.text,
+  choices: is.oneOf(is.list(is.anything), is.nothing),
+  minimum: is.oneOf(is.number, is.nothing),
+  above: is.oneOf(is.number, is.nothing),
+  maximum: is.oneOf(is.number, is.nothing),
+  below: is.oneOf(is.number, is.nothing),
+  restart: is.flag,
+});
+
+export const readSettings: Check<Settings> = is.fields({
+  settings: is.list(readSettingView),
+  problems: is.list(readProblemView),
+});
+
+export const readWebToolView: Check<WebToolView> = is.fields({
+  name: is.text,
+  tool: is.text,
+  enabled: is.flag,
+});
+
+export const readWeb: Check<Web> = is.fields({
+  enabled: is.flag,
+  tools: is.list(readWebToolView),
+  problems: is.list(is.text),
+});
