@@ -1,6 +1,7 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 
+import "./highlight";
 import { safeHref } from "./links";
 import { Markdown } from "./markdown";
 

@@ -10,7 +10,7 @@ import remarkGfm from "remark-gfm";
 import { splitBlocks } from "./blocks";
 import { CodeBlock } from "./code-block";
 import { hostOf, safeHref } from "./links";
-import { keepMath } from "./math";
+import { hideMaths, mathsAsWritten } from "./maths";
 import { mend } from "./mend";
 
 // Pictures become links below, so that their addresses pass here; nothing else that could load does.
@@ -29,7 +29,9 @@ const components: Components = {
   ),
   img: ({ src, alt }) => <RemoteImage src={src} alt={alt} />,
   table: ({ children }) => (
-    <div className="table-scroll">
+    // A wide table scrolls, so that the keyboard has to reach it.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="table-scroll" tabIndex={0} role="region" aria-label="Table">
       <table>{children}</table>
     </div>
   ),
@@ -38,7 +40,7 @@ const components: Components = {
 
 const options: Options = {
   remarkPlugins: [[remarkGfm, { singleTilde: false }]],
-  rehypePlugins: [rawAsText, [rehypeSanitize, schema]],
+  rehypePlugins: [rawAsText, [rehypeSanitize, schema], mathsAsWritten],
   // `safeHref` decides, below, where the element is made.
   urlTransform: (url) => url,
   components,
@@ -61,7 +63,7 @@ function showRaw(parent: Root | Element): void {
 }
 
 export function Markdown({ text, live = false }: { text: string; live?: boolean }) {
-  const blocks = splitBlocks(text);
+  const blocks = splitBlocks(hideMaths(text, live));
   return blocks.map((block, index) => (
     <Block key={index} text={block} live={live && index === blocks.length - 1} />
   ));
@@ -70,9 +72,7 @@ export function Markdown({ text, live = false }: { text: string; live?: boolean 
 const Block = memo(function Block({ text, live }: { text: string; live: boolean }) {
   return (
     <div className="block" data-live={live}>
-      <ReactMarkdown {...options}>
-        {live ? mend(keepMath(text, live)) : keepMath(text, live)}
-      </ReactMarkdown>
+      <ReactMarkdown {...options}>{live ? mend(text) : text}</ReactMarkdown>
     </div>
   );
 });
