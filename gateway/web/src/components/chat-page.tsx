@@ -5,7 +5,7 @@ import { Link, useLocation } from "wouter";
 
 import { messageOf } from "../connection/rest";
 import type { AppState, Session } from "../state/model";
-import { remoteHost } from "../state/place";
+import { answeringHost } from "../state/place";
 import { activeTurn } from "../state/selectors";
 import { DemoBanner, NoModelBanner } from "./chips";
 import { Composer } from "./composer";
@@ -102,7 +102,7 @@ function OpenChat({ session }: { session: Session }) {
   );
 }
 
-const hostOf = (state: AppState) => remoteHost(state.models?.backend);
+const hostOf = (state: AppState) => answeringHost(state.models);
 
 function FinePrint() {
   const host = useAppState(hostOf);

@@ -2,7 +2,7 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 
-import { commandsFor, completed } from "../state/commands";
+import { commandsFor, completed, isWhole } from "../state/commands";
 import type { CommandView } from "../wire/rest";
 import { isComposing } from "./composing";
 
@@ -48,7 +48,7 @@ export function useCommandMenu(
         return true;
       case "Enter":
         // Whole already: Enter sends it.
-        if (text === completed(command)) {
+        if (isWhole(command, text)) {
           return false;
         }
         choose(command);
@@ -72,7 +72,8 @@ export function CommandList({ menu }: { menu: CommandMenu }) {
   return (
     <>
       <p className="visually-hidden" aria-live="polite">
-        {open && `${commands.length} commands. Arrow keys choose, Enter takes one.`}
+        {open &&
+          `${commands.length === 1 ? "1 command" : `${commands.length} commands`}. Arrow keys choose, Enter takes one.`}
       </p>
       {open && (
         <div id={listId} className="command-list" role="listbox" aria-label="Commands">

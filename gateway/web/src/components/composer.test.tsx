@@ -27,6 +27,7 @@ const models: Models = {
     { name: "search", usage: "/search <query>", help: "Search the web", tool: "web_search" },
     { name: "sources", usage: "/sources", help: "Show them", tool: "" },
     { name: "help", usage: "/help", help: "All commands", tool: "" },
+    { name: "time", usage: "/time [timezone]", help: "The time", tool: "get_datetime" },
   ],
 };
 
@@ -37,6 +38,7 @@ beforeEach(() => {
 
 const onSend = vi.fn<(text: string) => boolean>(() => true);
 const onStop = vi.fn();
+const refreshModels = vi.fn(() => Promise.resolve());
 
 beforeEach(() => {
   onSend.mockReset().mockReturnValue(true);
@@ -47,7 +49,7 @@ function show(change: { connected?: boolean; running?: boolean; sessionId?: stri
   const props = { sessionId: "s1", connected: true, running: false, ...change };
   const store = createStore({ ...initialState, models });
   return render(
-    <Local2Context value={{ store } as Local2}>
+    <Local2Context value={{ store, client: { refreshModels } } as unknown as Local2}>
       <Composer {...props} onSend={onSend} onStop={onStop} />
     </Local2Context>,
   );
@@ -129,7 +131,7 @@ const chosen = () => document.getElementById(field().getAttribute("aria-activede
 test("a slash lists the commands, and what is typed narrows them", async () => {
   show();
   await userEvent.type(field(), "/");
-  expect(options()).toHaveLength(3);
+  expect(options()).toHaveLength(4);
   await userEvent.type(field(), "s");
   expect(options()).toEqual(["/search <query>Search the web", "/sourcesShow them"]);
   await userEvent.type(field(), "earch x");
@@ -180,4 +182,15 @@ test("a model is picked for this chat alone, and only one that is there", async 
   unmount();
   show();
   expect(screen.getByLabelText<HTMLSelectElement>("Model for this chat").value).toBe("other");
+});
+
+test("what need not follow a command is not waited for; what has to is explained", async () => {
+  show();
+  await userEvent.type(field(), "/time{Enter}");
+  expect(onSend).toHaveBeenCalledExactlyOnceWith("/time");
+  await userEvent.type(field(), "/");
+  expect(refreshModels).toHaveBeenCalled();
+  await userEvent.type(field(), "sea{Enter}");
+  expect(field().value).toBe("/search ");
+  expect(screen.getByText("/search <query>: Search the web")).toBeDefined();
 });

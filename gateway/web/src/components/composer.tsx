@@ -5,11 +5,12 @@ import { ArrowUp, Square } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
 import { readDraft, writeDraft } from "../state/drafts";
+import { usageOf } from "../state/commands";
 import type { AppState } from "../state/model";
 import type { CommandView } from "../wire/rest";
 import { CommandList, useCommandMenu } from "./command-menu";
 import { isSubmit } from "./composing";
-import { useAppState } from "./context";
+import { useAppState, useClient } from "./context";
 import { ModelPicker } from "./model-picker";
 
 interface ComposerProps {
@@ -32,11 +33,17 @@ export function Composer(props: ComposerProps) {
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
 
+  const client = useClient();
+  const commands = useAppState(commandsOf);
+
   const change = (value: string) => {
     setText(value);
     writeDraft(sessionId, value);
+    if (value === "/") {
+      void client.refreshModels(); // tools, and with them commands, come and go
+    }
   };
-  const menu = useCommandMenu(text, useAppState(commandsOf), change);
+  const menu = useCommandMenu(text, commands, change);
   const listed = menu.commands.length > 0;
   // As high as its text; the style sheet has the limit, beyond which it scrolls.
   useEffect(() => {
@@ -95,7 +102,7 @@ export function Composer(props: ComposerProps) {
       />
       <div className="composer-foot">
         <ModelPicker sessionId={sessionId} />
-        <span className="composer-hint">{hint(connected, running)}</span>
+        <span className="composer-hint">{usageOf(text, commands) || hint(connected, running)}</span>
         {running && (
           <button
             type="button"

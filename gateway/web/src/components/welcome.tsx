@@ -54,7 +54,7 @@ export function Welcome({ disabled, onSuggestion }: WelcomeProps) {
   );
 }
 
-const placeOf = (state: AppState) => placeWords(state.models?.backend, state.web);
+const placeOf = (state: AppState) => placeWords(state.models, state.web);
 
 /** Empty until it is known to be true. */
 function Place() {

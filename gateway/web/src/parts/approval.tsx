@@ -6,14 +6,15 @@ import { useClient } from "../components/context";
 import { useNow } from "../components/use-now";
 import type { Approval } from "../state/model";
 import { duration } from "../state/words";
-import { Json } from "./json";
+import { ExactJson } from "./json";
 import { definePart, type PartOf } from "./registry";
 
 export function ApprovalPart({ part }: { part: PartOf<"approval"> }) {
   const { approval } = part;
   const waits = !approval.closed && !part.over;
   const leftS = Math.ceil((Date.parse(approval.expires) - useNow(waits, 1000)) / 1000);
-  const open = waits && approval.here === null && !(leftS <= 0);
+  // An answer may be lost on its way: until there is word of one, it can be given again.
+  const open = waits && !(leftS <= 0);
   return (
     <section className="approval" data-open={open} aria-label={`Approval for ${approval.tool}`}>
       <p className="approval-head">
@@ -22,14 +23,14 @@ export function ApprovalPart({ part }: { part: PartOf<"approval"> }) {
           <code>{approval.tool}</code> {open ? "asks to run with" : "asked to run with"}
         </span>
       </p>
-      <Json value={approval.args} />
+      <ExactJson value={approval.args} />
       {approval.reason !== "" && <p>{approval.reason}</p>}
       {open && <Choice sessionId={part.sessionId} approvalId={approval.approvalId} />}
-      {open && leftS > 0 && (
+      {open && leftS > 0 && approval.here === null && (
         <p className="muted">Without an answer it is denied in {duration(leftS)}.</p>
       )}
       <p className="approval-answer" role="status">
-        {!open && answerWords(approval, waits)}
+        {(!open || approval.here !== null) && answerWords(approval, waits)}
       </p>
     </section>
   );

@@ -111,8 +111,9 @@ test("thinking is text, not markup", async () => {
   expect(page.querySelector("b, img, a")).toBeNull();
 });
 
-test("an approval shows exactly what would be done, and sends the answer", async () => {
-  const approve = vi.fn();
+const approve = vi.fn();
+
+function showApproval(change: object = {}) {
   const View = viewOf("approval");
   const approval = {
     approvalId: "a1",
@@ -122,13 +123,30 @@ test("an approval shows exactly what would be done, and sends the answer", async
     ...{ closed: false, expired: false, here: null, elsewhere: false },
     expires: new Date(Date.now() + 60_000).toISOString(),
     answered: null,
+    ...change,
   };
   const part = { kind: "approval", key: "k", sessionId: "s1", approval, over: false };
-  render(
+  return render(
     <Local2Context value={{ client: { approve } } as unknown as Local2}>
       <View part={part} />
     </Local2Context>,
-  );
+  ).container;
+}
+
+test("an approval hides nothing of what would be done", () => {
+  const text = `${"x".repeat(9000)}\u202e\u200b<b>end</b>`;
+  const page = showApproval({ args: { text } });
+  expect(page.querySelector("pre")?.textContent).toContain("\\u202e\\u200b<b>end</b>");
+  expect(page.querySelector("b")).toBeNull();
+});
+
+test("until there is word of the answer, it can be given again", () => {
+  expect(showApproval({ here: true }).textContent).toContain("Allowed; passing it on…");
+  expect(screen.getByRole("button", { name: "Allow once" })).toBeDefined();
+});
+
+test("an approval shows exactly what would be done, and sends the answer", async () => {
+  showApproval();
   expect(screen.getByText(/short answers/)).toBeDefined();
   expect(screen.getByText("It adds something.")).toBeDefined();
   expect(screen.getByText(/denied in (?:1 min|\d+ s)/)).toBeDefined();

@@ -17,6 +17,19 @@ export function completed({ name, usage }: CommandView): string {
   return takesWords({ usage }) ? `/${name} ` : `/${name}`;
 }
 
+/** Whether the text names the command in full, and nothing has to follow: what stands in brackets need not. */
+export function isWhole({ name, usage }: CommandView, text: string): boolean {
+  const needed = /<[^>]+>/.test(usage.replace(/\[[^\]]*\]/g, ""));
+  return !needed && text.toLowerCase() === `/${name.toLowerCase()}`;
+}
+
+/** How the command that stands in the text is used, while what follows it is not there yet; else empty. */
+export function usageOf(text: string, all: readonly CommandView[]): string {
+  const word = /^\/(\S+)\s+$/.exec(text)?.[1]?.toLowerCase();
+  const command = all.find(({ name }) => name.toLowerCase() === word);
+  return command === undefined ? "" : `${command.usage}: ${command.help}`;
+}
+
 function takesWords({ usage }: Pick<CommandView, "usage">): boolean {
   return usage.trim().includes(" ");
 }

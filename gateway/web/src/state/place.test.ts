@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
 
-import type { BackendView } from "../wire/rest";
-import { placeWords, remoteHost, waitingWords } from "./place";
+import type { BackendView, Models } from "../wire/rest";
+import { answeringHost, placeWords, remoteHost, waitingWords } from "./place";
 
 const backend = (change: Partial<BackendView> = {}): BackendView => ({
   ...{ kind: "ollama", url: "http://127.0.0.1:11434", demo: false, state: "ready", message: "" },
   ...change,
+});
+const models = (change: Partial<BackendView> = {}, ...names: string[]): Models => ({
+  ...{ options: {}, tools: [], commands: [], refused: [], counts: {} },
+  backend: backend(change),
+  roles: [{ role: "default", model: names[0] ?? "small", available: true, hint: "" }],
+  models: names.map((name) => ({ name, size_bytes: 0 })),
 });
 const web = (enabled: boolean) => ({ enabled, tools: [], problems: [] });
 
@@ -23,13 +29,21 @@ test.each([
 });
 
 test("nothing is promised that is not known or not true", () => {
-  expect(placeWords(undefined, web(false))).toBe("");
-  expect(placeWords(backend(), null)).toBe("");
-  expect(placeWords(backend(), web(false))).toBe("Everything you ask stays on this machine.");
-  expect(placeWords(backend(), web(true))).toContain("on the web leaves it");
-  const far = placeWords(backend({ url: "http://far:1" }), web(true));
+  expect(placeWords(null, web(false))).toBe("");
+  expect(placeWords(models(), null)).toBe("");
+  expect(placeWords(models(), web(false))).toBe("Everything you ask stays on this machine.");
+  expect(placeWords(models(), web(true))).toContain("on the web leaves it");
+  const far = placeWords(models({ url: "http://far:1" }), web(true));
   expect(far).toContain("far:1");
   expect(far).not.toContain("stay");
+});
+
+test.each(["gpt-oss:120b-cloud", "kimi-k2:cloud"])("%s does not run here", (name) => {
+  expect(placeWords(models({}, name), web(false))).toContain("The model runs on ollama.com");
+  expect(answeringHost(models({}, name))).toBe("ollama.com");
+  const picked = placeWords(models({}, "small", name), web(true));
+  expect(picked).toContain("unless you pick a model of Ollama's cloud");
+  expect(picked).toContain("on the web leaves it");
 });
 
 test("why no answer comes is said as it is", () => {

@@ -1,6 +1,6 @@
 // Who answers, and what leaves this machine? Said only as far as it is known to be true.
 
-import type { BackendView, Web } from "../wire/rest";
+import type { BackendView, Models, Web } from "../wire/rest";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
@@ -13,14 +13,27 @@ export function remoteHost(backend: BackendView | undefined): string {
   return LOOPBACK.test(hostname) ? "" : host;
 }
 
-export function placeWords(backend: BackendView | undefined, web: Web | null): string {
-  if (backend === undefined || web === null) {
+/** Ollama hands what is asked of models with such names on to its own servers. */
+const IN_THE_CLOUD = /[:-]cloud$/;
+
+/** The other machine that answers what is asked of the default model; empty where it is this one. */
+export function answeringHost(models: Models | null): string {
+  const name = models?.roles.find(({ role }) => role === "default")?.model ?? "";
+  return IN_THE_CLOUD.test(name) ? "ollama.com" : remoteHost(models?.backend);
+}
+
+export function placeWords(models: Models | null, web: Web | null): string {
+  if (models === null || web === null) {
     return "";
   }
-  const host = remoteHost(backend);
+  const host = answeringHost(models);
+  const cloud = models.models.some(({ name }) => IN_THE_CLOUD.test(name));
   const searches = web.enabled ? " What the assistant looks up on the web leaves it, too." : "";
   if (host !== "") {
     return `The model runs on ${host}: what you ask is sent there.${searches}`;
+  }
+  if (cloud) {
+    return `What you ask is answered on this machine, unless you pick a model of Ollama's cloud.${searches}`;
   }
   return web.enabled
     ? "Your chats stay on this machine; what the assistant looks up on the web leaves it."
