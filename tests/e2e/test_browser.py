@@ -166,6 +166,30 @@ async def test_settings_are_kept_until_saved(page: Page, stack: Stack, model: Sc
     await expect(web).to_be_checked()
 
 
+async def test_a_command_runs_and_an_approval_outlives_a_reload(
+    page: Page, stack: Stack, model: ScriptedOllama
+) -> None:
+    await page.goto(f"{stack.url}/settings")
+    await page.get_by_label("Search the settings").fill("datetime policies")
+    await page.get_by_label("Policies", exact=True).fill('{"confirm": [{}]}')
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("region", name="Unsaved changes")).to_be_hidden()
+    await page.get_by_role("link", name="New chat").first.click()
+    field = page.get_by_label("Your question")
+    await field.press_sequentially("/ti")
+    await expect(page.get_by_role("listbox", name="Commands")).to_contain_text("/time")
+    await page.keyboard.press("Tab")
+    await field.press_sequentially("Europe/Paris")
+    await page.get_by_label("Model for this chat").select_option("scripted-nothink:latest")
+    await page.get_by_role("button", name="Send the question").click()
+    allow = page.get_by_role("button", name="Allow once")
+    await expect(allow).to_be_visible()
+    await page.reload()
+    await expect(page.get_by_label("Approval for get_datetime")).to_contain_text('"timezone": "Europe/Paris"')
+    await allow.click()
+    await expect(talk(page).locator("footer").get_by_text("scripted-nothink:latest")).to_be_visible()
+
+
 @pytest.mark.parametrize(
     "size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desktop"]
 )

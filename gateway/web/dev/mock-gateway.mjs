@@ -42,6 +42,7 @@ function newSession(title = "") {
     updated_at: now(),
     turns: [],
     running: false,
+    persona: "",
   };
   sessions.set(session.session_id, session);
   return session;
@@ -496,11 +497,13 @@ const ROUTES = {
   "GET /health": () => ({
     status: "ok",
     version: "0.1.0",
+    bus: true,
+    command: "local2",
     missing: [],
     participants: Object.fromEntries(PARTICIPANTS.map(([name, , now_]) => [name, now_])),
   }),
   "GET /api/sessions": () => ({ sessions: [...sessions.values()].map(summary) }),
-  "POST /api/sessions": () => ({ session_id: newSession().session_id }),
+  "POST /api/sessions": () => summary(newSession()),
   "GET /api/models": () => ({
     backend: BACKENDS[BACKEND],
     models: [
@@ -526,6 +529,8 @@ const ROUTES = {
     ],
   }),
   "GET /api/participants": () => ({
+    supervisor: "ok",
+    source: "ops",
     participants: PARTICIPANTS.map(([name, kind, now_, tool], index) => ({
       ...{ name, kind, state: now_, tool },
       sender_id: `${name}_${kind}`,
