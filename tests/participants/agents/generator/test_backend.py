@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Literal
 
 import httpx
 import pytest
@@ -37,8 +38,8 @@ async def server() -> AsyncIterator[ScriptedOllama]:
         yield started
 
 
-def backends(embedded: Embedded, **config: str) -> Backends:
-    made = Backends(ModelsConfig(ollama_host=NOBODY, **config), embedded, httpx.Timeout(1.0))
+def backends(embedded: Embedded, backend: Literal["auto", "embedded"] = "auto") -> Backends:
+    made = Backends(ModelsConfig(ollama_host=NOBODY, backend=backend), embedded, httpx.Timeout(1.0))
     embedded.backends = made
     return made
 
