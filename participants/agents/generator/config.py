@@ -27,7 +27,9 @@ class GeneratorConfig(Section, frozen=True, kw_only=True):
     first_chunk_s: Annotated[float, Meta(description="Seconds a model may take to its first chunk.", gt=0)] = 300.0
     stall_s: Annotated[float, Meta(description="Seconds that a stream may say nothing.", gt=0)] = 60.0
     turn_s: Annotated[float, Meta(description="Seconds that a turn may take in all.", gt=0)] = 1800.0
-    max_answer_chars: Annotated[int, Meta(description="A longer answer is ended.", ge=1000)] = 400_000
+    max_answer_chars: Annotated[
+        int, Meta(description="A longer answer is ended; its thinking counts, too.", ge=1000)
+    ] = 400_000
     retries: Annotated[int, Meta(description="After a model error, while nothing was streamed.", ge=0, le=5)] = 1
     max_tool_iterations: Annotated[int, Meta(description="Model rounds with tools in one turn.", ge=1)] = 8
     max_identical_calls: Annotated[int, Meta(description="The same tool with the same arguments.", ge=1)] = 3

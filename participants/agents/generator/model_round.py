@@ -70,9 +70,15 @@ class Round:
         """Whether anything came through."""
         return bool(self.text or self.thought or self.calls)
 
+    def within(self, text: str, limit: int) -> str:
+        """What of a piece still fits; it counts."""
+        room = max(0, limit - self.chars)
+        self.chars += len(text)
+        return text[:room]
+
     def is_long(self, limit: int) -> bool:
         """Whether the model should stop here."""
-        return self.chars > limit or len(self.calls) > _MOST_CALLS
+        return self.chars >= limit or len(self.calls) > _MOST_CALLS
 
 
 def options(config: GeneratorConfig) -> dict[str, Any]:
@@ -178,7 +184,7 @@ async def _stream(
     chunks = backends.client().stream_chat(request)
 
     def enough(chunk: Chunk) -> bool:
-        _take(chunk, reader, told, into)
+        _take(chunk, reader, told, into, config.max_answer_chars)
         if chunk.done or into.is_long(config.max_answer_chars):
             into.done_reason = (chunk.done_reason or "stop") if chunk.done else "length"
         return bool(into.done_reason)
@@ -225,13 +231,13 @@ async def _listen(chunks: AsyncIterator[Chunk], config: GeneratorConfig, enough:
         raise RoundFailed("model_stalled", f"The model server said nothing for {wait_s:g} s.") from error
 
 
-def _take(chunk: Chunk, reader: AnswerReader, told: Callable[[Piece], None], into: Round) -> None:
+def _take(chunk: Chunk, reader: AnswerReader, told: Callable[[Piece], None], into: Round, limit: int) -> None:
+    """Thinking counts as well, and a piece is cut at the limit: what comes of a turn has to fit into a message."""
     message = chunk.message
     if message.thinking:
-        _tell([Piece("thinking", message.thinking)], told, into)
+        _tell([Piece("thinking", into.within(message.thinking, limit))], told, into)
     if message.content:
-        into.chars += len(message.content)
-        _tell(reader.feed(message.content), told, into)
+        _tell(reader.feed(into.within(message.content, limit)), told, into)
     into.calls += calls_in(bytes(message.tool_calls))
     if chunk.done:
         into.prompt_tokens, into.answer_tokens = chunk.prompt_eval_count, chunk.eval_count

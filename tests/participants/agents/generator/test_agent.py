@@ -181,7 +181,17 @@ class TestEndless:
         world.model.reply(Say(["0123456789"] * 10_000))
         end = await world.answer("hi")
         assert (end.status, end.finish_reason) == ("answered", "length")
-        assert len(end.answer) < 2000
+        assert len(end.answer) == 1000
+
+    async def test_one_piece_beyond_the_limit_is_cut(self, world: World) -> None:
+        world.model.reply(Say("0123456789" * 10_000))
+        assert len((await world.answer("hi")).answer) == 1000
+
+    async def test_thinking_without_end_is_ended_and_asked_again_without(self, world: World) -> None:
+        world.model.reply(Think(["0123456789"] * 10_000), Say("late"))
+        world.model.reply(Say("Four."))
+        end = await world.answer("2+2")
+        assert (end.status, end.answer, len(end.thinking)) == ("answered", "Four.", 1000)
 
 
 async def test_stop_closes_the_connection_and_keeps_the_text(world: World) -> None:
