@@ -20,6 +20,7 @@ from bus.envelope import encode_payload
 
 log = structlog.get_logger()
 MAX_LINE_BYTES = 16 * 1024 * 1024
+_LONGEST_ERROR = 65_536
 
 
 class Function(msgspec.Struct):
@@ -104,10 +105,10 @@ class ChatClient(ollama.AsyncClient):
         else:
             response = await self._direct.handle_async_request(post)
         async with aclosing(response):
-            if response.is_error:
-                body = await response.aread()
-                raise ollama.ResponseError(body.decode("utf-8", "replace"), response.status_code)
             assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101  for the type checker
+            if response.is_error:
+                body = await beginning(response.stream, _LONGEST_ERROR)
+                raise ollama.ResponseError(body.decode("utf-8", "replace"), response.status_code)
             async for line in lines(response.stream):
                 yield read(line)
 
@@ -133,18 +134,31 @@ def encode(request: Mapping[str, Any]) -> bytes:
     return bytes(encode_payload(request))
 
 
+async def beginning(pieces: AsyncIterable[bytes], size: int) -> bytes:
+    """At most so many bytes of a stream, which may have no end."""
+    read = b""
+    async for piece in pieces:
+        read += piece
+        if len(read) >= size:
+            break
+    return read[:size]
+
+
 async def lines(pieces: AsyncIterable[bytes]) -> AsyncGenerator[bytes]:
     """The stream's lines, cut at line feeds alone."""
-    held = b""
+    held = bytearray()  # grows in place: a long line comes in many pieces
     async for piece in pieces:
-        *done, held = (held + piece).split(b"\n")
-        for line in done:
+        *done, rest = piece.split(b"\n")
+        for part in done:
+            line = bytes(held) + part if held else part
+            held.clear()
             if line.strip():
                 yield line
+        held += rest
         if len(held) > MAX_LINE_BYTES:
             raise Unreadable(f"a line of more than {MAX_LINE_BYTES} bytes")
     if held.strip():
-        yield held
+        yield bytes(held)
 
 
 def read(line: bytes) -> Chunk:

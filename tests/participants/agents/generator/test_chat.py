@@ -8,7 +8,7 @@ from typing import Any
 import ollama
 import pytest
 
-from participants.agents.generator.chat import Unreadable, calls_in, encode, lines, read
+from participants.agents.generator.chat import Unreadable, beginning, calls_in, encode, lines, read
 
 
 async def cut(data: bytes, size: int) -> AsyncIterator[bytes]:
@@ -29,6 +29,18 @@ async def test_lines_end_at_line_feeds_alone(size: int) -> None:
 def test_what_is_no_chunk_is_unreadable(line: bytes) -> None:
     with pytest.raises(Unreadable):
         read(line)
+
+
+async def repeat(piece: bytes) -> AsyncIterator[bytes]:
+    while True:
+        yield piece
+
+
+async def test_what_has_no_end_is_read_up_to_a_limit() -> None:
+    assert await beginning(repeat(b"abc"), 8) == b"abcabcab"
+    assert await beginning(cut(b"abc", 2), 8) == b"abc"
+    with pytest.raises(Unreadable, match="a line of more than"):
+        await anext(lines(repeat(b"x" * 65_536)))
 
 
 def test_error_line_is_an_error() -> None:
