@@ -139,7 +139,7 @@ def launch(layout: Layout) -> subprocess.Popen[bytes]:
     # `python` in a dropped-in program file is the one that LoCAL2 runs on.
     env |= passed_on()
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", os.defpath)])
-    command = [sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--silent", "-c", str(layout.conf)]
+    command = [sys.executable, "-m", "gateway.stack.supervise", "--nodaemon", "--silent", "-c", str(layout.conf)]
     with layout.output.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -270,7 +270,7 @@ def silent_pid(layout: Layout) -> int | None:
     """The pid of a supervisord of this home that lives but does not answer."""
     try:
         process = psutil.Process(int(layout.pidfile.read_text(encoding="ascii")))
-        return process.pid if any("supervisor" in part for part in process.cmdline()) else None
+        return process.pid if any("supervis" in part for part in process.cmdline()) else None
     except (OSError, ValueError, psutil.Error):
         return None
 
