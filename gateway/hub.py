@@ -109,10 +109,15 @@ class Hub:
         if event.terminal:
             self._silence.over(query_id)
         else:
-            self._silence.heard(key, query_id)
+            self._open(key, query_id)
         for socket in self.rooms.watchers(key):
             if socket.offer(key, query_id, event):
                 self.catchup.ask(socket, key, query_id)
+
+    def _open(self, key: Key, query_id: str) -> None:
+        """The turn is open, unless this comes late: after its last frame nothing more is expected of it."""
+        if not all(socket.has_ended(query_id) for socket in self.rooms.watchers(key)):
+            self._silence.heard(key, query_id)
 
     # ------------------------------------------------------------------ accepted or not
 
@@ -133,8 +138,8 @@ class Hub:
         first = [events.accepted(query_id, key[1], query, answer.created_at)]
         if answer.status == "received" and answer.position:
             first.append(events.queued(answer.position, query_id, key[1]))
-        if answer.status in OPEN and self.rooms.watchers(key):
-            self._silence.heard(key, query_id)
+        if answer.status in OPEN:
+            self._open(key, query_id)
         if key in socket.views:
             self._tell_asker(socket, key, first, answer)
         others = [other for other in self.rooms.watchers(key) if other is not socket and other.waits(key, query_id)]

@@ -3,7 +3,8 @@
 accepted          from the client's send to `accepted`, which comes after a synced commit
 answer committed  from the model's last chunk to `response`, which comes after another one
 turns per second  1, 8 and 32 sessions with a model that answers at once
-long session      send to model in the first and in the last turns of a session of 1,000, half a page each
+long session      send to model in the last turns of a session of 1,000, half a page each, beside its first
+                  turns, and beside those from which on the prompt was as long as the model reads
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from scripts.benchmarks.turns import Client, client
 from tests.support.stack import Stack
 
 TURNS, LONG, EDGE = 100, 1000, 50
+FULL = 200
+"""After so many turns the prompt takes all of num_ctx."""
 SESSIONS = (1, 8, 32)
 PER_SESSION = 12
 WORDS = " ".join(["an ordinary question has some words and so has its answer"] * 8)
@@ -60,11 +63,10 @@ async def throughput(port: int, sessions: int) -> float:
     return sessions * PER_SESSION / (time.monotonic() - begun)
 
 
-async def long_session(port: int, model: StampedModel) -> tuple[list[float], list[float]]:
-    """Milliseconds from the send to the model's receipt, in the first and in the last turns."""
+async def long_session(port: int, model: StampedModel) -> list[float]:
+    """Milliseconds from the send to the model's receipt, of each turn."""
     async with client(port, "long") as chat:
-        lags = [await _send_to_model(chat, model, number) for number in range(LONG)]
-    return lags[1 : EDGE + 1], lags[-EDGE:]
+        return [await _send_to_model(chat, model, number) for number in range(LONG)]
 
 
 async def _send_to_model(chat: Client, model: StampedModel, number: int) -> float:
@@ -83,5 +85,7 @@ async def run(report: Report) -> None:
             for sessions in SESSIONS:
                 rates = [await throughput(stack.port, sessions) for _ in range(3)]
                 report.add(f"turns per second, {sessions} sessions", "turns/s", rates)
-            first, last = await long_session(stack.port, model)
-            report.add(f"send to model, turns {LONG - EDGE} to {LONG} (bare: the first)", "ms", last, first, "flat")
+            lags = await long_session(stack.port, model)
+            name = f"send to model, turns {LONG - EDGE} to {LONG}, bare:"
+            report.add(f"{name} 1 to {EDGE}", "ms", lags[-EDGE:], lags[1 : EDGE + 1])
+            report.add(f"{name} {FULL} to {FULL + EDGE}", "ms", lags[-EDGE:], lags[FULL : FULL + EDGE], "flat")

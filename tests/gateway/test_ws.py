@@ -372,6 +372,15 @@ async def test_no_timer_runs_without_open_turns(stage):
     assert len(stage.hub.catchup.silence) == 0
 
 
+async def test_a_state_that_comes_after_the_answer_does_not_open_the_turn_again(stage):
+    client = await stage.watching()
+    stage.generator.answered()
+    await client.until("response")
+    stage.generator.say(AgentTransition(agent="generator", before="PUBLISHING", action="DONE", after="IDLE"))
+    assert await client.pong() == []
+    assert len(stage.hub.catchup.silence) == 0
+
+
 async def test_a_restarted_gateway_goes_on(stage):
     client = await stage.watching()
     stage.ledger.put("q1")
