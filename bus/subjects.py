@@ -10,6 +10,7 @@ from __future__ import annotations
 from urllib.parse import quote, unquote
 
 QUERY_RECEIVED = "query.received"
+MEMORY_CONTEXT = "memory.context"
 GENERATION_THINKING = "generation.thinking"
 GENERATION_TOKEN = "generation.token"  # noqa: S105  a subject, no secret
 GENERATION_CANCEL = "generation.cancel"
@@ -24,6 +25,14 @@ TOOL_APPROVAL_REQUEST = "tool.approval.request"
 TOOL_APPROVAL_RESULT = "tool.approval.result"
 RESPONSE_GENERATION = "response.generation"
 ANSWER_DIALOG = "answer.dialog"
+CRITIQUE_RESULT = "critique.result"
+USER_FEEDBACK = "user.feedback"
+REWARD_EVENT = "reward.event"
+USER_CONTEXT_REQUEST = "user.context.request"
+USER_CONTEXT = "user.context"
+USER_CONTEXT_UPDATED = "user.context.updated"
+COMPACTION_REQUEST = "compaction.request"
+COMPACTION_RESULT = "compaction.result"
 
 AGENT_TRANSITION = "agent.transition"
 GENERATOR_STATUS = "generator.status"

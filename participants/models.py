@@ -16,6 +16,9 @@ from bus.errors import ConfigError
 OLLAMA_PORT = 11434
 _NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?")
 ROLES = ("default", "quality", "vision")
+"""Roles that answer the user."""
+HELPERS = ("critic", "memory", "embedding")
+"""Roles that work behind an answer. The small embedded model fills none of them but the last."""
 
 
 class ModelsConfig(Section, frozen=True, kw_only=True):
@@ -31,6 +34,13 @@ class ModelsConfig(Section, frozen=True, kw_only=True):
     ] = ""
     quality: Annotated[str, Meta(description="A larger model, picked per question; empty: the default one.")] = ""
     vision: Annotated[str, Meta(description="For pictures; empty: the default one.")] = ""
+    critic: Annotated[str, Meta(description="Grades answers; empty: the default one. Off on the embedded model.")] = ""
+    memory: Annotated[
+        str, Meta(description="Sums up what is remembered; empty: the default one. Off on the embedded model.")
+    ] = ""
+    embedding: Annotated[
+        str, Meta(description="Turns text into vectors; where it is missing, the embedded one does.")
+    ] = "nomic-embed-text"
     preferred: Annotated[list[str], Meta(description="What an empty `default` looks for, best first.")] = []
 
     def __post_init__(self) -> None:
@@ -97,7 +107,7 @@ def role_model(config: ModelsConfig, role: str, installed: list[str]) -> str:
 
     Args:
         config: models.yaml.
-        role: One of `ROLES`.
+        role: One of `ROLES` or `HELPERS`.
         installed: The names of the server's chat models, in its order.
     """
     chosen = getattr(config, role) or config.default

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from bus.messages import approval, control, generation, ledger, library, memory, persona, query, tool
+from bus.messages import (
+    approval,
+    compaction,
+    control,
+    critique,
+    generation,
+    ledger,
+    library,
+    memory,
+    persona,
+    query,
+    tool,
+)
 from bus.messages.base import Message, message_types, read
 
 __all__ = [
     "Message",
     "approval",
+    "compaction",
     "control",
+    "critique",
     "generation",
     "ledger",
     "library",

@@ -13,6 +13,8 @@ from msgspec import Struct
 from bus import subjects
 from bus.messages.approval import ApprovalInfo
 from bus.messages.base import Message, about
+from bus.messages.critique import Critique, Sentiment
+from bus.messages.memory import Memory
 
 
 class ToolRecord(Struct, frozen=True, kw_only=True):
@@ -50,6 +52,15 @@ class PastTurn(Struct, frozen=True, kw_only=True):
     steps: Annotated[list[Step], about("Its journalled steps.")] = []
 
 
+class Summary(Struct, frozen=True, kw_only=True):
+    """What stands in the prompt for a session's older turns."""
+
+    text: Annotated[str, about("The summary.")]
+    upto: Annotated[str, about("The last turn that it stands for.")]
+    turns: Annotated[int, about("For how many turns it stands.")] = 0
+    created_at: Annotated[str, about("ISO 8601.")] = ""
+
+
 class ClaimTurn(Message, frozen=True):
     """Ask for the right to answer a turn (envelope: query_id). Answered by `TurnClaimed`.
 
@@ -79,6 +90,8 @@ class TurnClaimed(Message, frozen=True):
     history: Annotated[list[PastTurn], about("The session's earlier turns of this branch, oldest first.")]
     steps: Annotated[list[Step], about("Steps journalled by an earlier attempt.")]
     left_out: Annotated[int, about("Still older turns, too many to hand over.")] = 0
+    summary: Annotated[Summary | None, about("Stands for turns before `history`.")] = None
+    incognito: Annotated[bool, about("Whether nothing may be recalled or kept.")] = False
 
 
 class TurnGranted(Message, frozen=True):
@@ -144,6 +157,12 @@ class TurnEnd(Struct, frozen=True, kw_only=True):
     left_out: Annotated[int, about("Older messages that did not fit.")] = 0
     first_token_s: Annotated[float | None, about("From the claim to the first token.")] = None
     seconds: Annotated[float | None, about("From the claim to the end.")] = None
+    facts: Annotated[list[Memory], about("Pinned facts that the prompt held.")] = []
+    recalled: Annotated[list[Memory], about("Engrams and insights that the prompt held.")] = []
+    not_recalled: Annotated[str, about("In words: why nothing was recalled, where that is no plain lack.")] = ""
+    groundedness: Annotated[
+        str, about("web (sources from outside), grounded (memory, documents or tools) or knowledge (the model's own).")
+    ] = "knowledge"
 
 
 class FinishTurn(Message, frozen=True):
@@ -176,6 +195,7 @@ class SessionInfo(Struct, frozen=True, kw_only=True):
     turns: Annotated[int, about("How many turns.")]
     running: Annotated[bool, about("Whether a turn is open.")]
     persona: Annotated[str, about("The persona that answers its next question; empty for none.")] = ""
+    incognito: Annotated[bool, about("Whether nothing of it is remembered, and nothing recalled in it.")] = False
 
 
 class TurnInfo(Struct, frozen=True, kw_only=True):
@@ -195,6 +215,8 @@ class TurnInfo(Struct, frozen=True, kw_only=True):
         list[str], about("Turns in the same place, oldest first: the question asked again or reworded, itself too.")
     ] = []
     approvals: Annotated[list[ApprovalInfo], about("For an open turn: what its user was asked, oldest first.")] = []
+    critique: Annotated[Critique | None, about("The critic's grade; null before it has spoken.")] = None
+    sentiment: Sentiment = 0
 
 
 class CreateSession(Message, frozen=True):
@@ -212,6 +234,7 @@ class Session(Message, frozen=True):
 
     session: Annotated[SessionInfo, about("The session.")]
     turns: Annotated[list[TurnInfo], about("Its turns.")] = []
+    summary: Annotated[Summary | None, about("What stands in the prompt for its older turns; null for none.")] = None
 
 
 class GetSession(Message, frozen=True):
@@ -341,3 +364,95 @@ class SessionChanged(Message, frozen=True):
     SUBJECT = "conversation.changed"
 
     change: Annotated[str, about("created, renamed, deleted or updated.")]
+
+
+class EndedTurn(Struct, frozen=True, kw_only=True):
+    """An answered turn that somebody has still to work on."""
+
+    session_id: Annotated[str, about("Its conversation.")]
+    user_id: Annotated[str, about("Whose it is.")]
+    query_id: Annotated[str, about("Its id.")]
+    query: Annotated[str, about("The question.")]
+    created_at: Annotated[str, about("ISO 8601.")]
+    end: Annotated[TurnEnd, about("Its end.")]
+    revision: Annotated[int, about("Grows with each grade and vote: what was done for an older one is done again.")] = 0
+    critique: Annotated[Critique | None, about("The critic's grade; null before it has spoken.")] = None
+    sentiment: Sentiment = 0
+    previous: Annotated[str, about("The question before it on its branch; empty for none.")] = ""
+
+
+class OverdueTurns(Message, frozen=True):
+    """Ask for answered turns that were not graded, or not ingested, yet. Answered by `Overdue`.
+
+    The truth behind the hints: `response.generation`, `critique.result` and `user.feedback` say that there are some.
+    """
+
+    SUBJECT = "conversation.overdue"
+
+    stage: Annotated[str, about("graded or ingested.")]
+    limit: Annotated[int, about("At most so many.", ge=1, le=100)] = 20
+
+
+class Overdue(Message, frozen=True):
+    """Of all users, oldest first. Turns of an incognito session are none."""
+
+    SUBJECT = subjects.INBOX
+
+    turns: Annotated[list[EndedTurn], about("To work on.")]
+
+
+class GradeTurn(Message, frozen=True):
+    """Save an answer's grade (envelope: the turn). Answered by `Done`; the first grade stays."""
+
+    SUBJECT = "conversation.grade"
+
+    critique: Annotated[Critique, about("The grade, or why there is none.")]
+
+
+class IngestedTurn(Message, frozen=True):
+    """Say that the memory has a turn, or has nothing to keep of it (envelope: the turn). Answered by `Done`."""
+
+    SUBJECT = "conversation.ingested"
+
+    revision: Annotated[int, about("As it was got: a turn that has changed since stays overdue.")]
+
+
+class VoteTurn(Message, frozen=True):
+    """Save the user's vote on an answer (envelope: the turn). Answered by `Done`; `UserFeedback` follows."""
+
+    SUBJECT = "conversation.vote"
+
+    sentiment: Sentiment
+
+
+class SummariseTurns(Message, frozen=True):
+    """Ask for what is to be summed up of a session (envelope: session_id, user_id). Answered by `TurnsToSummarise`.
+
+    Refused with `not_found`, or `running` while a turn of it runs.
+    """
+
+    SUBJECT = "conversation.to_summarise"
+
+    tail: Annotated[int, about("The newest turns, which stay as they are.", ge=0)]
+
+
+class TurnsToSummarise(Message, frozen=True):
+    """The older turns of the shown branch since its last summary, as many of the oldest as fit into a message."""
+
+    SUBJECT = subjects.INBOX
+
+    turns: Annotated[list[PastTurn], about("Oldest first; empty where there is nothing to sum up.")]
+    upto: Annotated[str, about("The last of them; empty for none.")] = ""
+    before: Annotated[Summary | None, about("What stands for still older ones.")] = None
+
+
+class SaveSummary(Message, frozen=True):
+    """Save a summary (envelope: session_id, user_id). Answered by `Done`.
+
+    Refused with `running` while a turn of the session runs, `conflict` where its turns are not what they were.
+    """
+
+    SUBJECT = "conversation.save_summary"
+
+    upto: Annotated[str, about("As it was got.")]
+    text: Annotated[str, about("The summary, for all turns up to there.", min_length=1, max_length=40_000)]

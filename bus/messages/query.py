@@ -23,6 +23,9 @@ class SubmitTurn(Message, frozen=True):
         str | None, about("The turn that this one follows, on a branch of its own; empty: none. Null: the last shown.")
     ] = None
     attachments: Annotated[list[dict[str, Any]], about("References to stored attachments.")] = []
+    incognito: Annotated[
+        bool, about("For a new session: nothing of it is remembered, and nothing is recalled in it.")
+    ] = False
 
 
 class TurnAccepted(Message, frozen=True):
@@ -45,6 +48,7 @@ class QueryReceived(Message, frozen=True):
     query: Annotated[str, about("The question, as typed.")]
     created_at: Annotated[str, about("When it was accepted.")]
     redelivered: Annotated[bool, about("Whether this event was sent before.")] = False
+    incognito: Annotated[bool, about("Whether nothing may be recalled or kept.")] = False
 
 
 class TurnQueued(Message, frozen=True):

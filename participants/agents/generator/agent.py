@@ -19,13 +19,13 @@ from bus.messages.ledger import ClaimTurn, TurnClaimed, TurnGranted
 from bus.messages.query import QueryReceived
 from participants.agents.base import BaseAgent
 from participants.agents.generator import prompts
-from participants.agents.generator.backend import Backends
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.model_round import options
 from participants.agents.generator.personas import PersonaBook
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.transitions import TRANSITIONS
 from participants.agents.generator.turn import TurnRun
+from participants.backend.backends import Backends
 from participants.kernel import commands
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher, ToolDispatcherConfig

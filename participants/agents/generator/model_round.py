@@ -16,11 +16,11 @@ import httpx
 import ollama
 import structlog
 
-from participants.agents.generator.backend import Backends
-from participants.agents.generator.chat import Chunk, Unreadable, calls_in
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.reader import AnswerReader
-from participants.agents.generator.thinking import Piece
+from participants.backend.backends import Backends
+from participants.backend.chat import Chunk, Unreadable, calls_in
+from participants.backend.thinking import Piece
 
 log = structlog.get_logger()
 _LAST_BYTES_S = 0.1

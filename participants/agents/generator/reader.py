@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bus.messages.tool import ToolSchema
-from participants.agents.generator.thinking import Piece, ThinkSplitter
+from participants.backend.thinking import Piece, ThinkSplitter
 from participants.kernel.printed.splitter import CallSplitter, Part
 
 

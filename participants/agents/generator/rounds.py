@@ -16,13 +16,13 @@ import structlog
 from bus.messages.ledger import TurnClaimed
 from bus.messages.tool import ToolSchema
 from participants.agents.generator import prompts
-from participants.agents.generator.backend import Backends, NoModel
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed, play
 from participants.agents.generator.reader import AnswerReader
 from participants.agents.generator.states import Action, State
-from participants.agents.generator.thinking import Piece
+from participants.backend.backends import Backends, NoModel
+from participants.backend.thinking import Piece
 from participants.kernel.execute import ToolDispatcher
 from participants.kernel.printed.once import once
 from participants.kernel.reading import read_json

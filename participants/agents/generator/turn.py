@@ -22,15 +22,15 @@ from bus.messages.generation import AnswerDialog, ResponseGeneration, Thinking, 
 from bus.messages.ledger import FinishTurn, ReleaseTurn, ToolRecord, TurnClaimed, TurnEnd
 from bus.messages.persona import PersonaInfo
 from participants.agents.generator import prompts
-from participants.agents.generator.backend import Backends, NoModel
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import Said, TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed
 from participants.agents.generator.rounds import ModelRounds, Tokens
 from participants.agents.generator.states import Action, State
-from participants.agents.generator.thinking import Piece
 from participants.agents.generator.tool_round import ToolRounds
 from participants.agents.generator.typed import TypedCommand
+from participants.backend.backends import Backends, NoModel
+from participants.backend.thinking import Piece
 from participants.kernel.approvals import Approvals
 from participants.kernel.execute import ToolDispatcher
 from participants.state_machine import StateMachine

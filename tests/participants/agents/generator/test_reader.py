@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bus.messages.tool import ToolSchema
 from participants.agents.generator.reader import AnswerReader
-from participants.agents.generator.thinking import Piece
+from participants.backend.thinking import Piece
 
 TOOLS = [
     ToolSchema(

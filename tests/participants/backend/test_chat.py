@@ -8,7 +8,7 @@ from typing import Any
 import ollama
 import pytest
 
-from participants.agents.generator.chat import Unreadable, beginning, calls_in, encode, lines, read
+from participants.backend.chat import Unreadable, beginning, calls_in, encode, lines, read
 
 
 async def cut(data: bytes, size: int) -> AsyncIterator[bytes]:

@@ -18,8 +18,8 @@ from bus.command import local2
 from bus.errors import ConfigError, Local2Error
 from bus.messages.control import Backend
 from bus.messages.generation import BackendInfo, ModelInfo, RoleInfo
-from participants.agents.generator.chat import ChatClient
-from participants.agents.generator.loopback import LoopbackTransport
+from participants.backend.chat import ChatClient
+from participants.backend.loopback import LoopbackTransport
 from participants.models import ROLES, ModelsConfig, ollama_url, role_model, same_model
 
 log = structlog.get_logger()
@@ -163,6 +163,19 @@ class Backends:
         if found:
             return found
         raise NoModel("model_missing", f"The model {name!r} is not installed. To get it: `ollama pull {name}`")
+
+    def helper(self, role: str) -> str:
+        """The model for work behind an answer: grading, or summing up.
+
+        Args:
+            role: critic or memory.
+
+        Raises:
+            NoModel: As `model`; also where only the small embedded model is there, which does neither well.
+        """
+        if self.info.kind == "embedded":
+            raise NoModel("role_off", f"The small demo model is not used as {role}: it does that badly.")
+        return self.model(getattr(self.config, role) or "default")
 
     def roles(self) -> list[RoleInfo]:
         """Each role, its model, and the command that brings it where it is missing."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from participants.agents.generator.thinking import MARKERS, TAG_NAMES, Piece, ThinkSplitter
+from participants.backend.thinking import MARKERS, TAG_NAMES, Piece, ThinkSplitter
 
 FRAGMENTS = [
     *MARKERS,

@@ -10,7 +10,7 @@ import pytest
 
 from bus.errors import RequestTimeout
 from bus.messages.control import Backend
-from participants.agents.generator.backend import LOADING, Backends
+from participants.backend.backends import LOADING, Backends
 from participants.models import ModelsConfig
 from tests.support.scripted_ollama import ScriptedOllama
 

@@ -148,3 +148,14 @@ def _in_code(text: str) -> bool:
     for run in re.findall("`+", line):
         span = "" if run == span else span or run
     return bool(fence or span)
+
+
+def without_thinking(text: str) -> str:
+    """The answer in a whole text."""
+    splitter, answer = ThinkSplitter(), ""
+    for piece in [*splitter.feed(text), *splitter.close()]:
+        if piece.kind == "answer":
+            answer += piece.text
+        elif piece.retract:
+            answer = answer.removesuffix(piece.text)
+    return answer
