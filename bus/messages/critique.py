@@ -13,7 +13,7 @@ Score = Annotated[int, Meta(ge=1, le=5)]
 Sentiment = Annotated[int, about("1 for good, -1 for bad, 0 for no vote or one that was taken back.", ge=-1, le=1)]
 
 
-class Critique(Struct, frozen=True, kw_only=True):
+class Grade(Struct, frozen=True, kw_only=True):
     """A grade, or why there is none."""
 
     score: Annotated[Score | None, about("1 to 5; null for not graded.")] = None
@@ -28,7 +28,7 @@ class CritiqueResult(Message, frozen=True):
 
     SUBJECT = subjects.CRITIQUE_RESULT
 
-    critique: Annotated[Critique, about("The grade.")]
+    grade: Annotated[Grade, about("The grade.")]
 
 
 class UserFeedback(Message, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from bus import subjects
 from bus.messages.approval import ApprovalInfo
 from bus.messages.base import Message, about
-from bus.messages.critique import Critique, Sentiment
+from bus.messages.critique import Grade, Sentiment
 from bus.messages.memory import Memory
 
 
@@ -215,7 +215,7 @@ class TurnInfo(Struct, frozen=True, kw_only=True):
         list[str], about("Turns in the same place, oldest first: the question asked again or reworded, itself too.")
     ] = []
     approvals: Annotated[list[ApprovalInfo], about("For an open turn: what its user was asked, oldest first.")] = []
-    critique: Annotated[Critique | None, about("The critic's grade; null before it has spoken.")] = None
+    grade: Annotated[Grade | None, about("The critic's grade; null before it has spoken.")] = None
     sentiment: Sentiment = 0
 
 
@@ -376,7 +376,7 @@ class EndedTurn(Struct, frozen=True, kw_only=True):
     created_at: Annotated[str, about("ISO 8601.")]
     end: Annotated[TurnEnd, about("Its end.")]
     revision: Annotated[int, about("Grows with each grade and vote: what was done for an older one is done again.")] = 0
-    critique: Annotated[Critique | None, about("The critic's grade; null before it has spoken.")] = None
+    grade: Annotated[Grade | None, about("The critic's grade; null before it has spoken.")] = None
     sentiment: Sentiment = 0
     previous: Annotated[str, about("The question before it on its branch; empty for none.")] = ""
 
@@ -406,7 +406,7 @@ class GradeTurn(Message, frozen=True):
 
     SUBJECT = "conversation.grade"
 
-    critique: Annotated[Critique, about("The grade, or why there is none.")]
+    grade: Annotated[Grade, about("The grade, or why there is none.")]
 
 
 class IngestedTurn(Message, frozen=True):
