@@ -250,7 +250,7 @@ async def test_noise_in_an_inbox_is_passed_over(memory: MemoryBus) -> None:
     assert one.ready
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(frames=st.lists(st.binary(max_size=60) | st.sampled_from([SUBJECT, b"inbox", body(), body(seq=-5)]), max_size=4))
 def test_any_frames_leave_a_client_that_hears(frames: list[bytes]) -> None:
     async def scene() -> list[Any]:

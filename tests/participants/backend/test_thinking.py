@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from participants.backend.thinking import MARKERS, TAG_NAMES, Piece, ThinkSplitter
@@ -159,7 +159,6 @@ def test_an_endless_tag_is_given_up() -> None:
     assert fold(ThinkSplitter().feed(text)) == ("", text)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(TEXTS, st.lists(st.integers(0, 120)), st.booleans())
 @example("the user wants  a sum</think>It is 4.", [14, 27], False)
 def test_where_the_text_is_cut_changes_nothing(text: str, cuts: list[int], known_thinking: bool) -> None:
@@ -169,13 +168,11 @@ def test_where_the_text_is_cut_changes_nothing(text: str, cuts: list[int], known
     assert split(*text, known_thinking=known_thinking) == split(text, known_thinking=known_thinking)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(TEXTS.filter(lambda text: not any(mark in text.lower() for mark in ("think", "thought", "channel"))))
 def test_a_text_without_tags_is_all_answer(text: str) -> None:
     assert split(text) == ("", text)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.sampled_from([*FRAGMENTS, "word"]), max_size=14))
 def test_every_word_ends_up_in_the_thinking_or_in_the_answer(fragments: list[str]) -> None:
     words = [f"{{{number}}}" for number in range(len(fragments))]
@@ -183,7 +180,6 @@ def test_every_word_ends_up_in_the_thinking_or_in_the_answer(fragments: list[str
     assert [thinking.count(word) + answer.count(word) for word in words] == [1] * len(words)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.sampled_from([" ", "a", "日", "\n", ">", "/", "b "])).map("".join), st.sampled_from(TAG_NAMES))
 def test_no_character_but_the_tags_is_lost(text: str, name: str) -> None:
     assert split(f"<{name}>{text}</{name}>{text}") == (text, text)

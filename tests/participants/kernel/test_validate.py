@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema.validators import Draft202012Validator
 
@@ -273,13 +273,11 @@ def is_right(outcome: dict[str, Any] | str) -> bool:
     return kept and not any(isinstance(value, Number) for value in outcome.values())
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.dictionaries(st.sampled_from([*PROPERTIES, "Max-Results", "zz"]), JSON, max_size=5))
 def test_whatever_is_given_fits_or_is_refused_with_words(arguments: dict[str, Any]) -> None:
     assert is_right(fitted_or_words(json.dumps(arguments)))
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.dictionaries(st.sampled_from(["id", "either", "unheard_of"]), st.text(), max_size=3))
 def test_text_for_text_stays_as_it_is(arguments: dict[str, str]) -> None:
     assert fit(json.dumps(arguments), SCHEMA) == arguments

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bus.messages.tool import ToolSchema
@@ -68,7 +68,6 @@ FRAGMENTS = [
 ]
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=10).map("".join), st.lists(st.integers(0, 200), max_size=6))
 @example(f"{TAGGED}<think></think>a{TAGGED}</think>", [])
 @example("<tool_call><think></think>{</think>", [])
@@ -79,7 +78,6 @@ def test_where_the_text_is_cut_changes_nothing(text: str, cuts: list[int]) -> No
         assert (sorted(found[0]), *found[1:]) == (sorted(whole[0]), *whole[1:])
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     st.lists(st.sampled_from(["a", " ", "\n", "{", "}", '"name"', ":", "`", "<b>", "日", "- "]), max_size=20).map(
         "".join

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bus.messages.tool import Policies, ToolSchema
@@ -380,7 +380,6 @@ FRAGMENTS = [
 TEXTS = st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(TEXTS, st.lists(st.integers(0, 300), max_size=8))
 @example(SEARCH, [10])
 def test_where_the_text_is_cut_changes_nothing(text: str, cuts: list[int]) -> None:
@@ -390,7 +389,6 @@ def test_where_the_text_is_cut_changes_nothing(text: str, cuts: list[int]) -> No
     assert split(*text) == split(text)
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(TEXTS)
 def test_what_is_shown_and_what_is_not_make_up_the_whole(text: str) -> None:
     splitter = CallSplitter(TOOLS)
@@ -401,13 +399,11 @@ def test_what_is_shown_and_what_is_not_make_up_the_whole(text: str) -> None:
     )
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(TEXTS)
 def test_a_text_is_unchanged_where_no_tool_is_announced(text: str) -> None:
     assert split(*text, tools=[tool("zzz", {})]) == (text, [])
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(st.text())
 def test_any_other_text_is_unchanged(text: str) -> None:
     assert split(*text) == (text, [])
