@@ -58,12 +58,14 @@ class Asking:
         now = wire.now_utc()
         before = session or SavedSession(ref.session_id, ref.user_id, "", "", "", now, now)
         persona = checks.persona(message.persona) if message.persona.strip() else before.persona
+        parent_id, depth = self._place(message, before)
         turn = OpenTurn(
             seq=ledger.NEWEST,
             ref=ref,
             query=message.query,
             created_at=now,
-            parent_id=self._parent(message, before),
+            parent_id=parent_id,
+            depth=depth,
             model=message.model,
             persona=persona,
         )
@@ -73,12 +75,15 @@ class Asking:
         )
         return turn, after
 
-    def _parent(self, message: SubmitTurn, session: SavedSession) -> str:
-        if not message.after:
-            return session.head if message.after is None else ""
-        if message.after not in dict(self._store.links(session.session_id)):
-            raise checks.no_turn(message.after)
-        return message.after
+    def _place(self, message: SubmitTurn, session: SavedSession) -> tuple[str, int]:
+        """Which turn the new one follows, and how many come before it."""
+        parent_id = session.head if message.after is None else message.after
+        if not parent_id:
+            return "", 0
+        depth = self._store.depth(session.session_id, parent_id)
+        if depth is None:
+            raise checks.no_turn(parent_id)
+        return parent_id, depth + 1
 
     def _accepted_before(self, known: SavedTurn, request: Envelope) -> TurnAccepted:
         ref = known.ref

@@ -17,9 +17,6 @@ class Link(NamedTuple):
     parent_id: str
 
 
-Places = dict[str, tuple[str, list[str]]]
-
-
 def line(links: Sequence[Link], head: str) -> list[str]:
     """The turns up to `head`, oldest first; up to the newest turn where there is no such head."""
     parents = {link.query_id: link.parent_id for link in links}
@@ -32,12 +29,12 @@ def line(links: Sequence[Link], head: str) -> list[str]:
     return out
 
 
-def places(links: Sequence[Link]) -> Places:
-    """For each turn the one that it follows, and all turns that stand in its place, itself too, oldest first."""
-    versions: dict[str, list[str]] = {}
+def versions(links: Sequence[Link]) -> dict[str, list[str]]:
+    """For each turn those that follow it, oldest first: they stand in one place."""
+    out: dict[str, list[str]] = {}
     for link in links:
-        versions.setdefault(link.parent_id, []).append(link.query_id)
-    return {link.query_id: (link.parent_id, versions[link.parent_id]) for link in links}
+        out.setdefault(link.parent_id, []).append(link.query_id)
+    return out
 
 
 def with_all_after(links: Sequence[Link], query_id: str) -> list[str]:

@@ -37,7 +37,7 @@ class Handover:
             persona=turn.persona,
             history=history,
             steps=self._store.steps(turn.ref.query_id),
-            left_out=0 if read is None else self._store.count_before(turn) - read,
+            left_out=0 if read is None else turn.depth - read,
         )
 
     def grant(self, turn: OpenTurn) -> tuple[OpenTurn, TurnClaimed | None]:

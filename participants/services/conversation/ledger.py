@@ -40,6 +40,8 @@ class OpenTurn(Struct, frozen=True, kw_only=True):
     query: str
     created_at: str
     parent_id: str = ""
+    depth: int = 0
+    """How many turns come before it on its branch."""
     model: str = ""
     persona: str = ""
     state: State = State.RECEIVED

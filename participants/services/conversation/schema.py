@@ -60,6 +60,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP INDEX turns_open",
         "CREATE INDEX turns_open ON turns (seq) WHERE state IN ('received', 'claimed', 'waiting')",
     ),
+    (
+        # depth: how many turns come before it on its branch.
+        "ALTER TABLE turns ADD COLUMN depth INTEGER NOT NULL DEFAULT 0",
+        "DROP INDEX turns_by_session",
+        "CREATE INDEX turns_by_place ON turns (session_id, parent_id)",
+        """WITH RECURSIVE placed (seq, session_id, query_id, depth) AS (
+            SELECT seq, session_id, query_id, 0 FROM turns WHERE parent_id = ''
+            UNION ALL
+            SELECT t.seq, t.session_id, t.query_id, p.depth + 1
+            FROM placed p JOIN turns t ON t.session_id = p.session_id AND t.parent_id = p.query_id
+        )
+        UPDATE turns SET depth = placed.depth FROM placed WHERE placed.seq = turns.seq""",
+    ),
 )
 
 

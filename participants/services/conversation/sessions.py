@@ -152,8 +152,8 @@ class SessionRequests:
     def turn(self, _message: GetTurn, request: Envelope) -> Turn:
         """One turn."""
         saved = self._saved_turn(request)
-        places = branches.places(self._store.links(saved.ref.session_id))
-        return Turn(turn=views.fit_turn(self._placed(self._view(saved), places), self._room))
+        placed = replace(self._view(saved), after=saved.parent_id, versions=self._store.versions(saved))
+        return Turn(turn=views.fit_turn(placed, self._room))
 
     def _own_session(self, request: Envelope, session_id: str) -> SavedSession:
         session = self._store.session(session_id)
@@ -165,14 +165,12 @@ class SessionRequests:
         links = self._store.links(session.session_id)
         running = [turn.ref.query_id for turn in self._keeper.of_session(session.session_id)]
         wanted = running if open_only else branches.line(links, session.head)
-        places = branches.places(links)
-        turns = [self._placed(self._view(turn), places) for turn in self._store.turns(wanted)]
+        versions = branches.versions(links)
+        turns = [
+            replace(self._view(turn), after=turn.parent_id, versions=versions[turn.parent_id])
+            for turn in self._store.turns(wanted)
+        ]
         return Session(session=views.info(session, len(links), bool(running)), turns=views.fit(turns, self._room))
-
-    @staticmethod
-    def _placed(turn: TurnInfo, places: branches.Places) -> TurnInfo:
-        after, versions = places[turn.query_id]
-        return replace(turn, after=after, versions=versions)
 
     def _view(self, saved: SavedTurn) -> TurnInfo:
         query_id = saved.ref.query_id

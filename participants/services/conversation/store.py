@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from bus.envelope import TurnRef
 from bus.messages.ledger import PastTurn, Step, TurnEnd, TurnHit
-from participants.services.conversation import branches, search
+from participants.services.conversation import search
 from participants.services.conversation.approval_rows import ApprovalRows
 from participants.services.conversation.branches import Link
 from participants.services.conversation.database import Database
@@ -31,9 +31,11 @@ _decode_step = msgspec.json.Decoder(Step).decode
 _decode_end = msgspec.json.Decoder(TurnEnd).decode
 
 _SESSION = "session_id, user_id, title, persona, head, created_at, updated_at"
-_TURN = "query_id, session_id, user_id, query, created_at, state, attempt, n, fence, answer, thinking, figures"
+_TURN = (
+    "query_id, session_id, user_id, query, created_at, parent_id, state, attempt, n, fence, answer, thinking, figures"
+)
 _OPEN = (
-    "seq, query_id, session_id, user_id, query, created_at, parent_id, model, persona, state, "
+    "seq, query_id, session_id, user_id, query, created_at, parent_id, depth, model, persona, state, "
     "fence, attempt, tries, holder, holder_pid, holder_name, cancelled"
 )
 
@@ -56,6 +58,7 @@ class SavedTurn(Struct, frozen=True):
     ref: TurnRef
     query: str
     created_at: str
+    parent_id: str
     state: State
     attempt: int
     n: int
@@ -151,9 +154,18 @@ class Store(Database):
         with self.read() as db:
             return [Link(*row) for row in db.execute(sql, (session_id,))]
 
-    def count_before(self, turn: OpenTurn) -> int:
-        """How many turns come before it on its branch."""
-        return len(branches.line(self.links(turn.ref.session_id), turn.parent_id)) if turn.parent_id else 0
+    def versions(self, turn: SavedTurn) -> list[str]:
+        """The turns of its session that follow the same one, itself too, oldest first."""
+        sql = "SELECT query_id FROM turns WHERE session_id = ? AND parent_id = ? ORDER BY seq"
+        with self.read() as db:
+            return [query_id for (query_id,) in db.execute(sql, (turn.ref.session_id, turn.parent_id))]
+
+    def depth(self, session_id: str, query_id: str) -> int | None:
+        """How many turns come before a turn on its branch; None where the session has no such turn."""
+        sql = "SELECT depth FROM turns WHERE query_id = ? AND session_id = ?"
+        with self.read() as db:
+            row = db.execute(sql, (query_id, session_id)).fetchone()
+        return row[0] if row else None
 
     def open_turns(self) -> list[OpenTurn]:
         """All turns without an end, in the order of acceptance."""
@@ -163,18 +175,16 @@ class Store(Database):
 
     def branch(self, turn: OpenTurn) -> Iterator[PastTurn]:
         """The ended turns before `turn` on its branch, newest first, read as they are asked for."""
-        sql = (
-            "SELECT query_id, parent_id, state, steps, query, answer FROM turns "
-            "WHERE session_id = ? AND seq < ? ORDER BY seq DESC"
-        )
-        wanted = turn.parent_id
-        with self.read() as db:
-            for query_id, parent_id, state, steps, query, answer in db.execute(sql, (turn.ref.session_id, turn.seq)):
-                if query_id == wanted:
-                    wanted = parent_id
-                    yield PastTurn(
-                        query=query, answer=answer, status=state, steps=self.steps(query_id) if steps else []
-                    )
+        sql = "SELECT parent_id, state, steps, query, answer FROM turns WHERE query_id = ?"
+        query_id = turn.parent_id
+        while query_id:
+            with self.read() as db:
+                row = db.execute(sql, (query_id,)).fetchone()
+            if row is None:
+                return
+            parent_id, state, steps, query, answer = row
+            yield PastTurn(query=query, answer=answer, status=state, steps=self.steps(query_id) if steps else [])
+            query_id = parent_id
 
     def submit(self, turn: OpenTurn, session: SavedSession, attachments: list[dict[str, Any]]) -> OpenTurn:
         """Accept a turn, and make or update its session; returns it with its number. Survives a power cut."""
@@ -187,14 +197,15 @@ class Store(Database):
             )
             cursor = db.execute(
                 "INSERT INTO turns (state, fence, attempt, tries, holder, holder_pid, holder_name, cancelled, "
-                "query_id, session_id, user_id, parent_id, created_at, model, persona, attachments, query) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "query_id, session_id, user_id, parent_id, depth, created_at, model, persona, attachments, query) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *_holding(turn),
                     turn.ref.query_id,
                     turn.ref.session_id,
                     turn.ref.user_id,
                     turn.parent_id,
+                    turn.depth,
                     turn.created_at,
                     turn.model,
                     turn.persona,
@@ -281,9 +292,10 @@ def _delete_turns(db: sqlite3.Connection, query_ids: Sequence[str]) -> None:
 
 
 def _saved(row: sqlite3.Row) -> SavedTurn:
-    query_id, session_id, user_id, query, created_at, state, attempt, n, fence, answer, thinking, figures = row
-    end = replace(_decode_end(figures), answer=answer, thinking=thinking) if figures else None
-    return SavedTurn(TurnRef(session_id, user_id, query_id), query, created_at, State(state), attempt, n, fence, end)
+    query_id, session_id, user_id, query, created_at, parent_id, state, attempt, n, fence, *texts, figures = row
+    end = replace(_decode_end(figures), answer=texts[0], thinking=texts[1]) if figures else None
+    ref = TurnRef(session_id, user_id, query_id)
+    return SavedTurn(ref, query, created_at, parent_id, State(state), attempt, n, fence, end)
 
 
 def _holding(turn: OpenTurn) -> tuple[str | int, ...]:
@@ -294,7 +306,7 @@ def _holding(turn: OpenTurn) -> tuple[str | int, ...]:
 
 
 def _open(row: sqlite3.Row) -> OpenTurn:
-    seq, query_id, session_id, user_id, query, created_at, parent_id, model, persona, state, *rest = row
+    seq, query_id, session_id, user_id, query, created_at, parent_id, depth, model, persona, state, *rest = row
     fence, attempt, tries, boot, pid, name, cancelled = rest
     return OpenTurn(
         seq=seq,
@@ -302,6 +314,7 @@ def _open(row: sqlite3.Row) -> OpenTurn:
         query=query,
         created_at=created_at,
         parent_id=parent_id,
+        depth=depth,
         model=model,
         persona=persona,
         state=State(state),

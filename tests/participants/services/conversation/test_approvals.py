@@ -316,7 +316,7 @@ async def test_with_the_conversation_it_is_deleted(table: Table) -> None:
 
 def test_an_older_store_is_copied_then_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "conversations.db"
-    before = len(MIGRATIONS) - 1
+    before = 2  # the third one made them
     old = Store(path, MIGRATIONS[:before])
     old.open()
     old.close()
@@ -324,7 +324,7 @@ def test_an_older_store_is_copied_then_brought_up_to_date(tmp_path: Path) -> Non
     new.open()
     assert new.approvals.open() == []
     new.close()
-    [copy] = (tmp_path / "backups").iterdir()
+    copy = min((tmp_path / "backups").iterdir())
     with sqlite3.connect(copy) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (before,)
     db.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bus.envelope import TurnRef
@@ -17,7 +19,9 @@ from bus.messages.ledger import (
     Turn,
 )
 from bus.messages.query import SubmitTurn
-from participants.services.conversation.branches import Link, line, newest_end, places, with_all_after
+from participants.services.conversation.branches import Link, line, newest_end, versions, with_all_after
+from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.store import Store
 from tests.participants.services.conversation.desk import Desk, turn
 
 TREE = [Link("a", ""), Link("b", "a"), Link("c", "b"), Link("b2", "a"), Link("d", "c"), Link("a2", "")]
@@ -44,14 +48,7 @@ def test_links_that_go_round_or_nowhere_end() -> None:
 
 
 def test_versions_stand_in_one_place() -> None:
-    assert {query_id: versions for query_id, (_, versions) in places(TREE).items()} == {
-        "a": ["a", "a2"],
-        "a2": ["a", "a2"],
-        "b": ["b", "b2"],
-        "b2": ["b", "b2"],
-        "c": ["c"],
-        "d": ["d"],
-    }
+    assert versions(TREE) == {"": ["a", "a2"], "a": ["b", "b2"], "b": ["c"], "c": ["d"]}
 
 
 @pytest.mark.parametrize(
@@ -141,3 +138,28 @@ async def test_another_users_turn_is_not_there(desk: Desk, kind: type[ShowBranch
     for ref in (turn(1, user="bob"), turn(7), turn(1, session=2), TurnRef("", "bob", "q1")):
         assert await desk.refused(kind(), ref) == "not_found"
     assert await shown(desk) == [("q1", ["q1"])]
+
+
+async def test_each_turn_is_saved_with_its_depth(desk: Desk) -> None:
+    await three_and_a_branch(desk)
+    store = desk.service.store
+    assert [store.depth("s1", f"q{number}") for number in (1, 2, 3, 4, 5)] == [0, 1, 2, 1, None]
+    assert store.depth("another", "q1") is None
+
+
+def test_an_older_store_gets_the_depths(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    old = Store(path, MIGRATIONS[:3])
+    old.open()
+    row = "INSERT INTO turns (query_id, session_id, user_id, parent_id, state, created_at, model, persona, "
+    row += "attachments, query) VALUES (?, ?, '', ?, 'answered', '', '', '', '', '')"
+    with old.write() as db:
+        db.executemany(row, [(link.query_id, "s", link.parent_id) for link in TREE])
+        db.executemany(row, [("other", "t", ""), ("stray", "t", "gone")])
+    old.close()
+    store = Store(path)
+    store.open()
+    depths = {link.query_id: store.depth("s", link.query_id) for link in TREE}
+    assert depths == {"a": 0, "b": 1, "c": 2, "b2": 1, "d": 3, "a2": 0}
+    assert (store.depth("t", "other"), store.depth("t", "stray")) == (0, 0)
+    store.close()
