@@ -122,6 +122,10 @@ class Stamp:
         self._seq.pop(subject, None)
 
 
+_MOST_LOST = 1_000_000
+"""Nobody misses more at once: a greater number is an error of its sender, or was never sent by it."""
+
+
 class GapCounter:
     """Notices missing numbers, by sending process and subject."""
 
@@ -136,7 +140,9 @@ class GapCounter:
         """
         key = (envelope.boot, envelope.subject)
         last = self._last.pop(key, None)
-        self._last[key] = max(envelope.seq, last or 0)
+        lost = 0 if last is None else max(0, envelope.seq - last - 1)
+        believed = lost <= _MOST_LOST
+        self._last[key] = max(envelope.seq if believed else 0, last or 0)
         if len(self._last) > self._limit:
             self._last.pop(next(iter(self._last)))
-        return 0 if last is None else max(0, envelope.seq - last - 1)
+        return lost if believed else 0

@@ -164,6 +164,8 @@ def lost(numbers: list[int], boot: str = "b", gaps: GapCounter | None = None) ->
         ([1, 4, 5], [0, 2, 0]),
         ([1, 1, 2], [0, 0, 0]),
         ([3, 1, 4], [0, 0, 0]),
+        ([1, 2**53, 2, 5], [0, 0, 0, 2]),
+        ([1, 1_000_002, 1_000_003], [0, 1_000_000, 0]),
     ],
 )
 def test_missing_numbers_are_counted(numbers: list[int], missing: list[int]) -> None:
