@@ -48,6 +48,19 @@ def _let_go(lock: weakref.ref[IO[str]]) -> None:
         held.close()
 
 
+def process_lives(pid: int) -> bool:
+    """Whether a process of this machine is there."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
 def supervisor() -> int:
     """The process that started us; 0 where it was gone before we could look.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
 from bus.messages.control import OpsProcess, Presence, PresenceRequest
 from bus.messages.persona import NO_PERSONA, GetPersonas, Personas, folded
 from bus.messages.tool import ToolSchema, ToolSchemaRequest
+from bus.process import process_lives
 
 ESSENTIAL = ("conversation", "generator")
 """Without these no question is answered."""
@@ -33,6 +33,8 @@ class Known:
     pid: int
     instance: str
     note: str = ""
+    down: str = ""
+    """How ops says that it ended. Believed where its process is gone, or cannot be looked for."""
 
 
 class Directory:
@@ -79,7 +81,7 @@ class Directory:
         """Ops saw a process die: it cannot say so itself. News of an earlier process comes too late to matter."""
         known = self._known.get(message.name)
         if known is not None and message.event in _DOWN and message.pid in (0, known.pid):
-            self._known[message.name] = replace(known, state=_DOWN[message.event])
+            self._known[message.name] = replace(known, down=_DOWN[message.event])
 
     def _on_schema(self, message: ToolSchema, _envelope: Envelope) -> None:
         if not message.withdrawn:
@@ -104,14 +106,15 @@ class Directory:
         return f"There is no persona {name[:80]!r}. There are: {known.names}, or default for none."
 
     def participants(self) -> list[Known]:
-        """All that were heard, by name; whoever's process is gone is `died`."""
-        return [self._alive(self._known[name]) for name in sorted(self._known)]
+        """All that were heard, by name, as they are now."""
+        return [self._now(self._known[name]) for name in sorted(self._known)]
 
-    def _alive(self, known: Known) -> Known:
+    def _now(self, known: Known) -> Known:
         here = known.instance == self._instance
-        if here and known.state in ("starting", "ready", "draining") and not process_lives(known.pid):
-            return replace(known, state="died")
-        return known
+        if here and process_lives(known.pid):
+            return known
+        died = "died" if here and known.state in ("starting", "ready", "draining") else known.state
+        return replace(known, state=known.down or died)
 
     def health(self, version: str) -> dict[str, Any]:
         """The body of GET /health."""
@@ -143,16 +146,3 @@ def status_of(bus: bool, states: dict[str, str], age_s: float) -> str:
         return "ok"
     never_heard = all(states.get(name, "starting") in ("starting", "ready") for name in ESSENTIAL)
     return "starting" if never_heard and age_s < _STARTING_S else "degraded"
-
-
-def process_lives(pid: int) -> bool:
-    """Whether a process of this machine is there."""
-    if pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

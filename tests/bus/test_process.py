@@ -1,4 +1,4 @@
-"""Whose child a process is."""
+"""Whose child a process is, and whether it is there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bus import paths
-from bus.process import supervisor
+from bus.process import process_lives, supervisor
 
 
 @pytest.fixture
@@ -39,3 +39,14 @@ def test_by_hand_any_parent_will_do(pid_file: Path, monkeypatch: pytest.MonkeyPa
 def test_a_living_parent_is_the_supervisor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUPERVISOR_ENABLED", "1")
     assert supervisor() == os.getppid()
+
+
+@pytest.mark.parametrize(
+    ("pid", "lives"), [(os.getpid(), True), (1, True), (0, False), (-1, False), (2**22 + 1, False)]
+)
+def test_processes_live_or_not(pid: int, lives: bool) -> None:
+    assert process_lives(pid) is lives
+
+
+def test_a_number_that_is_no_pid_names_no_process() -> None:
+    assert not process_lives(2**70)

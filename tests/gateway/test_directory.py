@@ -8,7 +8,7 @@ import pytest
 
 from bus.envelope import Envelope, encode_payload, now_utc
 from bus.messages.control import OpsProcess, Presence
-from gateway.directory import Directory, missing_of, process_lives, status_of
+from gateway.directory import Directory, missing_of, status_of
 
 READY = {"conversation": "ready", "generator": "ready"}
 
@@ -36,9 +36,8 @@ def test_missing():
     assert missing_of({"conversation": "ready", "generator": "draining"}) == ["generator"]
 
 
-def test_processes_live_or_not():
-    assert process_lives(os.getpid())
-    assert not process_lives(0)
+GONE = 2**22 + 1
+"""No process has such a pid."""
 
 
 def presence(name: str = "generator", state: str = "ready", pid: int | None = None, instance: str = "here") -> Presence:
@@ -76,14 +75,33 @@ async def test_a_process_that_died_without_a_word_is_seen(stage):
     ]
 
 
-async def test_ops_says_that_one_died_but_not_of_its_successor(stage):
+@pytest.mark.parametrize(
+    ("instance", "pid", "news", "state"),
+    [
+        ("here", GONE, died("generator", GONE, "fatal"), "fatal"),
+        ("here", GONE, died("generator", 1, "fatal"), "died"),
+        ("there", GONE, died("generator", GONE), "died"),
+        ("there", GONE, died("generator", 1), "ready"),
+        ("here", os.getpid(), died("generator", os.getpid()), "ready"),
+        ("here", os.getpid(), died("generator", 0, "stopped"), "ready"),
+    ],
+    ids=["why it ended", "of an earlier one", "elsewhere", "earlier elsewhere", "forged", "forged without a pid"],
+)
+async def test_ops_says_how_one_ended_and_whoever_lives_has_not(stage, instance, pid, news, state):
     directory = Directory(stage.bus, "here")
     envelope = envelope_of(presence())
+    directory.heard(presence(pid=pid, instance=instance), envelope)
+    directory.told(news, envelope)
+    assert [known.state for known in directory.participants()] == [state]
+
+
+async def test_a_successor_that_is_there_has_not_died(stage):
+    directory = Directory(stage.bus, "here")
+    envelope = envelope_of(presence())
+    directory.heard(presence(pid=GONE), envelope)
+    directory.told(died("generator", GONE), envelope)
     directory.heard(presence(), envelope)
-    directory.told(died("generator", 1), envelope)
-    before = directory.participants()[0].state
-    directory.told(died("generator", os.getpid()), envelope)
-    assert (before, directory.participants()[0].state) == ("ready", "died")
+    assert [known.state for known in directory.participants()] == ["ready"]
 
 
 def envelope_of(message):
