@@ -7,14 +7,18 @@ tool's name. The kernel compares no tool's name with a constant.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
+
+import structlog
 
 from bus.messages.generation import RefusedTool
 from bus.messages.tool import ToolSchema
+from bus.process import process_lives
 from participants.kernel.resolve import nearest, resolve, spoken
 from participants.kernel.schemas import fault
 
+log = structlog.get_logger()
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_])?")
 _LONGEST_DESCRIPTION = 4_000
 _MOST_TOOLS = 128
@@ -40,9 +44,14 @@ class Found(NamedTuple):
 
 
 class Registry:
-    """Definitions by tool name, and the programs that are there."""
+    """Definitions by tool name, and the programs that are there.
 
-    def __init__(self) -> None:
+    Args:
+        lives: Whether a process of this machine is there.
+    """
+
+    def __init__(self, lives: Callable[[int], bool] = process_lives) -> None:
+        self._lives = lives
         self._tools: dict[str, ToolSchema] = {}
         self._away: dict[str, ToolSchema] = {}
         self._programs: dict[str, int] = {}
@@ -57,6 +66,9 @@ class Registry:
         if schema.withdrawn:
             mine = held is not None and held.name == schema.name and held.pid in (0, schema.pid)
             return mine and self._drop(schema.tool)
+        if held is not None and held.name == schema.name and held.pid != schema.pid and self._lives(held.pid):
+            log.warning("second_announcer", tool=schema.tool, name=schema.name, pid=schema.pid, held_by=held.pid)
+            return False
         reason = self._fault(schema, held)
         if reason:
             return self._refuse(schema, reason, ours=held is not None and held.name == schema.name)

@@ -18,7 +18,7 @@ def schema(tool: str, name: str = "", **more: Any) -> ToolSchema:
 
 @pytest.fixture
 def registry() -> Registry:
-    registry = Registry()
+    registry = Registry(lives=lambda _pid: False)
     registry.announce(schema("web_search"))
     registry.announce(schema("get_datetime", "datetime", policies=Policies(aliases=["datetime", "get_time"])))
     registry.announce(schema("secret", policies=Policies(enabled=False)))
@@ -36,6 +36,18 @@ def test_name_belongs_to_its_first_live_announcer(registry: Registry) -> None:
     assert registry.process_gone("web_search")
     assert registry.announce(schema("web_search", "intruder"))
     assert registry.refused == []
+
+
+def test_name_stays_with_a_process_that_lives() -> None:
+    living = {7}
+    registry = Registry(lives=living.__contains__)
+    registry.announce(schema("web_search", pid=7))
+    assert not registry.announce(schema("web_search", pid=8, description="forged"))
+    assert [(s.pid, s.description) for s in registry.enabled()] == [(7, "web_search")]
+    assert registry.announce(schema("web_search", pid=7, description="reloaded"))
+    living.clear()
+    assert registry.announce(schema("web_search", pid=8, description="restarted"))
+    assert [(s.pid, s.description) for s in registry.enabled()] == [(8, "restarted")]
 
 
 def test_intruder_cannot_withdraw(registry: Registry) -> None:
