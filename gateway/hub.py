@@ -135,7 +135,7 @@ class Hub:
     def accepted(self, socket: Socket, key: Key, query: str, answer: TurnAccepted) -> None:
         """Tell the asker, and everybody else who watches and does not know the turn yet."""
         query_id = answer.query_id
-        first = [events.accepted(query_id, key[1], query, answer.created_at)]
+        first = [events.accepted(query_id, key[1], answer.query or query, answer.created_at)]
         if answer.status == "received" and answer.position:
             first.append(events.queued(answer.position, query_id, key[1]))
         if answer.status in OPEN:

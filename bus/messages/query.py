@@ -38,6 +38,7 @@ class TurnAccepted(Message, frozen=True):
     created_at: Annotated[str, about("When it was first accepted.")]
     position: Annotated[int, about("How many turns come before it; 0 when it is being answered.")]
     status: Annotated[str, about("Its status; other than `received` where this was a repeated submit.")] = "received"
+    query: Annotated[str, about("Where this was a repeated submit: the question as it was accepted first.")] = ""
 
 
 class QueryReceived(Message, frozen=True):

@@ -143,6 +143,7 @@ class Ledger:
             created_at=turn.created_at,
             position=turn.position,
             status=turn.status,
+            query=known.query if known else "",
         )
 
     async def _turn(self, message: GetTurn, request: Envelope) -> Turn:

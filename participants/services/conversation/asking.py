@@ -96,6 +96,7 @@ class Asking:
             created_at=known.created_at,
             position=self._keeper.position(ref.query_id),
             status=running.state if running else known.state,
+            query=known.query,
         )
 
     def cancel(self, _message: CancelTurn, request: Envelope) -> Done:

@@ -45,6 +45,7 @@ async def test_the_same_id_twice_is_one_turn(desk: Desk) -> None:
     await desk.claim(turn(1))
     again = await desk.submit(TurnRef("", "ann", "q1"), "Something else?")
     assert (again.session_id, again.created_at, again.status) == ("s1", first.created_at, "claimed")
+    assert (first.query, again.query) == ("", "Why?")
     await desk.finish(turn(1))
     assert (await desk.submit(turn(1))).status == "answered"
     assert len(desk.said(QueryReceived)) == 1
