@@ -11,6 +11,7 @@ import structlog
 from bus.client import BusClient
 from bus.envelope import TurnRef
 from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
+from bus.fault_points import FaultPoint, reached
 from bus.messages.approval import Approval, DecideApproval
 from bus.messages.control import Done
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
@@ -111,6 +112,7 @@ class Commands:
             self._hub.submitted(turn.query_id)
             socket.tell(wire.Error("conversation_unavailable", _AWAY, True, turn.query_id, turn.session_id))
         else:
+            reached(FaultPoint.ACCEPTANCE_HEARD)
             self._hub.submitted(turn.query_id)
             self._hub.accepted(socket, key, query.query, answer)
 

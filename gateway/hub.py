@@ -13,6 +13,7 @@ import structlog
 
 from bus.client import BusClient
 from bus.envelope import Envelope
+from bus.fault_points import FaultPoint, reached
 from bus.messages.approval import ApprovalRequest, ApprovalResult
 from bus.messages.control import AgentTransition
 from bus.messages.generation import ResponseGeneration, Thinking, Token
@@ -86,6 +87,7 @@ class Hub:
 
     def _on_response(self, message: ResponseGeneration, envelope: Envelope) -> None:
         if self._watched(envelope):
+            reached(FaultPoint.ANSWER_HEARD)
             self._relay(envelope, events.response(message, envelope))
 
     def _on_session(self, message: SessionChanged, envelope: Envelope) -> None:

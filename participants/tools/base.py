@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from bus.config import Section
 from bus.envelope import NO_TURN, Envelope, TurnRef, encode_payload
 from bus.errors import EnvelopeError, Local2Error, RequestFailed, RequestTimeout
+from bus.fault_points import FaultPoint, reached
 from bus.messages.base import Message
 from bus.messages.control import ToolTransition
 from bus.messages.tool import (
@@ -221,6 +222,7 @@ class BaseTool(Participant):
             if answer is not None:
                 self._say(answer, envelope)
             return
+        reached(FaultPoint.CALL_HEARD)
         self._answers[call.call_id] = None
         while len(self._answers) > _REMEMBERED_CALLS:
             self._answers.popitem(last=False)
@@ -251,6 +253,7 @@ class BaseTool(Participant):
 
     def _answer(self, call: ToolCall, envelope: Envelope, machine: Machine, answer: ToolResult) -> None:
         """Called once at the end of each call."""
+        reached(FaultPoint.CALL_DONE)
         answer = self._answers[call.call_id] = _readable(call, answer)
         self._say(answer, envelope)
         machine.do(Action.END)

@@ -62,7 +62,7 @@ class Asker:
     async def run(self, stop: asyncio.Event) -> None:
         """Ask until told to stop; the last question is still followed to its end."""
         while not stop.is_set():
-            await self._follow(self._next())
+            await self.follow(self._next())
 
     def _next(self) -> Asked:
         number, tool = len(self.asked), self._random.random() < 0.5
@@ -73,7 +73,8 @@ class Asker:
         self.asked.append(asked)
         return asked
 
-    async def _follow(self, asked: Asked) -> None:
+    async def follow(self, asked: Asked) -> None:
+        """Ask this question until it has an end."""
         while not asked.ended_at:
             try:
                 async with websockets.connect(self._address, max_size=None, proxy=None, open_timeout=5) as socket:

@@ -13,6 +13,7 @@ import structlog
 from bus.config import Section, load
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed, RequestTimeout
+from bus.fault_points import FaultPoint, reached
 from bus.messages.control import Backend, BackendChanged, BackendRequest, Done, Warm
 from bus.messages.generation import CancelGeneration, GeneratorStatus, GetSnapshot, GetStatus, TurnSnapshot
 from bus.messages.ledger import ClaimTurn, TurnClaimed, TurnGranted
@@ -153,6 +154,7 @@ class GeneratorAgent(BaseAgent):
         claim = claim or await self._claim(turn)
         if claim is None:
             return
+        reached(FaultPoint.TURN_TAKEN)
         machine = self.machine(TRANSITIONS, State.IDLE, turn)
         persona, note = await self._personas.find(claim.persona)
         machine.do(Action.RECEIVE)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from bus.envelope import TurnRef
 from bus.errors import RequestFailed, RequestTimeout
+from bus.fault_points import FaultPoint, reached
 from bus.messages.approval import Approval, OpenApproval, TakeApproval
 from bus.messages.control import Done
 from bus.messages.ledger import PastTurn, ToolRecord
@@ -112,6 +113,7 @@ class ToolRounds:
         self.calls.extend(records)
         if not all(one.call.over or self._harmless(one) for one in planned):
             await self._journal.saved()  # or a restart would run them twice
+            reached(FaultPoint.CALLS_SAVED)
         self._machine.do(Action.AWAIT_RESULT)
         await self._collect(planned)
 
@@ -180,6 +182,7 @@ class ToolRounds:
     async def _one(self, one: Planned, ended: dict[str, ToolRecord], of: int) -> None:
         """One call to its end; what is there already is saved while others still run."""
         record = ended[one.record.call_id] = await self._end_of(one)
+        reached(FaultPoint.RESULT_HEARD)
         self._replace(record)
         if len(ended) < of:
             self._journal.results([ended[r.call_id] for r in self.calls if r.call_id in ended])

@@ -17,6 +17,7 @@ import structlog
 from bus.client import BusClient
 from bus.envelope import TurnRef
 from bus.errors import RequestFailed, RequestTimeout
+from bus.fault_points import FaultPoint, reached
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, ResponseGeneration, Thinking, Token
 from bus.messages.ledger import FinishTurn, ReleaseTurn, ToolRecord, TurnClaimed, TurnEnd
@@ -194,11 +195,13 @@ class TurnRun:
 
     async def _commit(self, end: TurnEnd) -> None:
         """Save the end, however long the ledger is away within reason, and tell it only then."""
+        reached(FaultPoint.ANSWER_WHOLE)
         try:
             await self._journal.surely(FinishTurn(fence=self.claim.fence, end=end), Done)
         except (RequestTimeout, RequestFailed) as error:
             log.warning("end_not_saved", query_id=self.turn.query_id, reason=str(error))
             return  # the ledger offers the turn again, or somebody else has it
+        reached(FaultPoint.END_COMMITTED)
         self._bus.hints.flush()
         self._bus.publish(ResponseGeneration(query=self.claim.query, end=end), turn=self.turn)
         self._bus.publish(AnswerDialog(query=self.claim.query, answer=end.answer), turn=self.turn)
@@ -242,6 +245,8 @@ class TurnRun:
                     return self._said_at_once(words)
                 raise
             await self._journal.saved()
+            if self.calls:
+                reached(FaultPoint.RESULTS_SAVED)
             if not done.calls or last:
                 return self._answered(done, looped=last)
             if self.answer and not self.answer.endswith("\n"):
@@ -275,6 +280,7 @@ class TurnRun:
         if piece.kind == "answer":
             self.answer += piece.text
             self._bus.publish(Token(text=piece.text, attempt=self.claim.attempt, n=self.n), turn=self.turn)
+            reached(FaultPoint.TEXT_BEGUN)
             return
         if piece.retract:
             self.answer = self.answer.removesuffix(piece.text)

@@ -9,6 +9,7 @@ import structlog
 from bus import envelope as wire
 from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
+from bus.fault_points import FaultPoint, reached
 from bus.messages.control import Done
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from participants.services.conversation import checks, ledger, texts
@@ -33,6 +34,7 @@ class Asking:
 
     def submit(self, message: SubmitTurn, request: Envelope) -> TurnAccepted:
         """Accept a question; it is committed when this returns."""
+        reached(FaultPoint.QUESTION_HEARD)
         ref = checks.new_turn(request)
         known = self._store.turn(ref.query_id)
         if known is not None:
@@ -45,7 +47,9 @@ class Asking:
         turn, after = self._new_turn(message, ref, session)
         turn, claim = self._handover.grant(turn)
         turn = self._store.submit(turn, after, message.attachments)
+        reached(FaultPoint.QUESTION_SAVED)
         position = self._keeper.add(turn, claim)
+        reached(FaultPoint.QUESTION_ANNOUNCED)
         if session is None or session.title != after.title:
             self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "created" if session is None else "renamed")
         return TurnAccepted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bus.envelope import Envelope
+from bus.fault_points import FaultPoint, reached
 from bus.messages.control import Done
 from bus.messages.ledger import (
     ClaimTurn,
@@ -41,6 +42,7 @@ class Holding:
         claimed = self._handover.of(taken)
         if taken.fence != turn.fence:
             self._store.update(taken)
+        reached(FaultPoint.TURN_CLAIMED)
         self._keeper.put(taken)
         self._keeper.answerers.claimed(holder, takes_grants=message.takes_grants)
         return claimed
@@ -50,16 +52,20 @@ class Holding:
         turn = self.held_turn(request, message.fence)
         if message.answer is not None or message.thinking is not None:
             self._store.journal(turn, message.n, message.answer, message.thinking)
+            reached(FaultPoint.TEXT_SAVED)
         return TurnHeld(cancelled=turn.cancelled)
 
     def step(self, message: JournalStep, request: Envelope) -> TurnHeld:
         """Save a step."""
+        reached(FaultPoint.STEP_HEARD)
         turn = self.held_turn(request, message.fence)
         self._store.step(request.query_id, message.step)
+        reached(FaultPoint.STEP_SAVED)
         return TurnHeld(cancelled=turn.cancelled)
 
     def finish(self, message: FinishTurn, request: Envelope) -> Done:
         """Save the end, once: the same fence again changes nothing."""
+        reached(FaultPoint.END_HEARD)
         checks.end(message.end)
         if request.query_id not in self._keeper.turns:
             saved = self._ended_turn(request)
@@ -67,6 +73,7 @@ class Holding:
                 return Done()
             raise checks.over(request.query_id, "ended")
         self._keeper.finish(self.held_turn(request, message.fence), message.end)
+        reached(FaultPoint.END_SAVED)
         return Done()
 
     def release(self, message: ReleaseTurn, request: Envelope) -> Done:
