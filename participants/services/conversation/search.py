@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from bus.messages.ledger import Mark, TurnHit
+from participants.services.conversation import substrings
 
 _MOST_WORDS = 16
 _SNIPPET_WORDS = 16
@@ -57,6 +58,8 @@ def expression(text: str) -> str:
 
 def find(db: sqlite3.Connection, user_id: str, text: str, limit: int) -> list[TurnHit]:
     """A user's turns with these words, the best first."""
+    if substrings.meant(text):
+        return substrings.find(db, user_id, text, limit)
     wanted = expression(text)
     if not wanted:
         return []

@@ -15,6 +15,7 @@ from bus.messages.ledger import DeleteSession, Mark, SearchTurns, TurnHit, Turns
 from participants.services.conversation.schema import MIGRATIONS
 from participants.services.conversation.search import expression, unmarked
 from participants.services.conversation.store import Store
+from participants.services.conversation.substrings import excerpt
 from tests.participants.services.conversation.desk import Desk, turn
 
 
@@ -75,6 +76,45 @@ async def test_a_user_finds_his_own_turns_by_question_and_answer(desk: Desk) -> 
     assert len(limited.hits) == 1
     assert await found(desk, "boots rain umbrella") == []
     assert await found(desk, "*") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("东京", ["东京"]),
+        ("旅行", ["旅行"]),
+        ("ラーメン 東京", ["東京", "ラーメン"]),
+        ("서울", ["서울"]),
+        ("กรุงเทพ", ["กรุงเทพ"]),
+        ("दिल्ली", ["दिल्ली"]),
+        ("𠮷野家", ["𠮷野家"]),
+        ("gpt 模型", ["GPT", "模型"]),
+        ("100%的", ["100%的"]),
+    ],
+)
+async def test_words_without_spaces_between_them_are_found(desk: Desk, text: str, marked: list[str]) -> None:
+    said = "我想去东京旅行。 東京のラーメン屋 서울에서부터 ไปกรุงเทพมหานคร दिल्लीवाला 𠮷野家へ 用GPT模型 100%的"
+    await desk.answered(turn(1, session=1), "Where?", "x" * 99)
+    await desk.answered(turn(2, session=1), "No.", said)
+    await desk.answered(turn(3, session=3, user="bob"), said, said)
+    await desk.submit(turn(4, session=4), said)
+    (hit,) = await found(desk, text)
+    assert hit.query_id == "q2"
+    assert [hit.snippet[mark.start : mark.end] for mark in hit.marks] == marked
+
+
+async def test_a_word_that_is_nowhere_is_not_found(desk: Desk) -> None:
+    await desk.answered(turn(1), "100 的", "大阪")
+    for text in ("东京", "1%的", "1_0 的", "大阪 东京", "的\\", "的" * 100_000):
+        assert await found(desk, text) == []
+
+
+def test_an_excerpt_shows_the_first_word_and_marks_all() -> None:
+    text = "字" * 100 + "山川" + "字" * 30 + "川" + "字" * 100
+    snippet, marks = excerpt(text, ["川", "海"])
+    assert snippet == "…" + "字" * 19 + "山川" + "字" * 30 + "川" + "字" * 29 + "…"
+    assert [snippet[mark.start : mark.end] for mark in marks] == ["川", "川"]
+    assert excerpt("短", ["川"]) == ("短", [])
 
 
 async def test_a_turn_is_found_once_it_has_ended(desk: Desk) -> None:
