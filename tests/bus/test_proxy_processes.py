@@ -14,7 +14,7 @@ import pytest
 from bus import paths
 from bus.client import BusClient
 from bus.envelope import Envelope
-from bus.messages.control import ConfigReload, Processes, ProcessesRequest
+from bus.messages.control import ConfigReload, Presence, Processes, ProcessesRequest
 from tests.support.stage import LIMIT_S, Heard, Stage
 
 PROXY = "bus.proxy"
@@ -292,3 +292,18 @@ def free_port() -> int:
     """A port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
+
+
+async def test_what_cannot_be_sent_does_not_hold_up_an_exit(stage: Stage) -> None:
+    proxy = await stage.start(PROXY)
+    heard = Heard()
+    (await stage.client("watcher")).on(Presence, heard)
+    tool = await stage.start("participants.tools.datetime")
+    await heard.first(lambda presence: (presence.name, presence.state) == ("datetime", "ready"))
+    client = await stage.client("busy")
+    await proxy.kill()
+    for number in range(100):
+        client.publish(ConfigReload(section=str(number)))
+    tool.send(signal.SIGTERM)
+    assert await tool.ended() == 0
+    await asyncio.wait_for(client.close(), LIMIT_S)
