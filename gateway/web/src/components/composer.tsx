@@ -45,6 +45,12 @@ export function Composer(props: ComposerProps) {
   };
   const menu = useCommandMenu(text, commands, change);
   const listed = menu.commands.length > 0;
+  // A chat is opened to write in it; on a small page its beginning stays in view all the same.
+  useEffect(() => {
+    if (matchMedia("(hover: hover)").matches) {
+      field.current?.focus({ preventScroll: true });
+    }
+  }, []);
   // As high as its text; the style sheet has the limit, beyond which it scrolls.
   useEffect(() => {
     const area = field.current;
@@ -87,9 +93,6 @@ export function Composer(props: ComposerProps) {
         aria-activedescendant={listed ? menu.optionId(menu.chosen) : undefined}
         placeholder={running ? "Ask the next question" : "Ask anything"}
         value={text}
-        // A chat is opened to write in it.
-        // eslint-disable-next-line jsx-a11y/no-autofocus
-        autoFocus={matchMedia("(hover: hover)").matches}
         onChange={(event) => change(event.target.value)}
         onKeyDown={(event) => {
           if (menu.onKey(event)) {
