@@ -24,6 +24,7 @@ export default function StatusPage() {
           </p>
         )}
         {models.value !== null && <ModelsSection models={models.value} />}
+        {models.value !== null && <ToolsSection models={models.value} />}
         {participants.value !== null && <Participants list={participants.value} />}
       </div>
     </main>
@@ -59,6 +60,49 @@ function ModelsSection({ models }: { models: Models }) {
             </li>
           ))}
         </ul>
+      )}
+    </section>
+  );
+}
+
+/** What the model is told of, what it cannot use and why, and what had to be mended since the generator started. */
+function ToolsSection({ models }: { models: Models }) {
+  const counts = Object.entries(models.counts);
+  return (
+    <section className="card" aria-labelledby="tools">
+      <h2 id="tools">Tools</h2>
+      <p>
+        {models.tools.length === 0 ? (
+          "The model is told of none."
+        ) : (
+          <code>{models.tools.join(", ")}</code>
+        )}
+      </p>
+      {models.refused.length > 0 && (
+        <>
+          <h3>Not usable</h3>
+          <ul className="rows">
+            {models.refused.map((refused) => (
+              <li key={`${refused.name} ${refused.tool}`}>
+                <code className="row-name">{refused.tool}</code>
+                <span className="muted row-hint">{refused.reason}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {counts.length > 0 && (
+        <>
+          <h3>Since the generator started</h3>
+          <ul className="rows">
+            {counts.map(([name, count]) => (
+              <li key={name}>
+                <span className="row-name">{humanised(name)}</span>
+                <span className="number">{count}</span>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </section>
   );
