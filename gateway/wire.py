@@ -271,10 +271,13 @@ class Compaction(Struct, frozen=True, tag="compaction"):
 
 
 class SessionChanged(Struct, frozen=True, tag="session_changed"):
-    """One of the user's sessions was made, renamed or deleted, or a turn of it ended: the list of sessions is stale."""
+    """One of the user's sessions was made, renamed or deleted, or something in it changed: the list is stale."""
 
     session_id: Annotated[str, about("The conversation.")]
-    change: Annotated[str, about("created, renamed, deleted or updated.")]
+    change: Annotated[
+        str,
+        about("created, renamed, deleted, turns (a turn was deleted, or another branch is shown), or updated."),
+    ]
 
 
 class Pong(Struct, frozen=True, tag="pong"):

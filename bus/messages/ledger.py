@@ -359,11 +359,14 @@ class TurnsFound(Message, frozen=True):
 
 
 class SessionChanged(Message, frozen=True):
-    """A session was made, renamed or deleted, or a turn of it ended (envelope: session_id, user_id)."""
+    """A session was made, renamed or deleted, or something in it changed (envelope: session_id, user_id)."""
 
     SUBJECT = "conversation.changed"
 
-    change: Annotated[str, about("created, renamed, deleted or updated.")]
+    change: Annotated[
+        str,
+        about("created, renamed, deleted, turns (a turn was deleted, or another branch is shown), or updated."),
+    ]
 
 
 class EndedTurn(Struct, frozen=True, kw_only=True):

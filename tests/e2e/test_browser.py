@@ -204,3 +204,22 @@ async def test_pages_fit(page: Page, stack: Stack, model: ScriptedOllama, size: 
         await expect(page.locator("main")).to_be_visible()
         wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0
+
+
+async def test_the_start_page_begins_at_its_top(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    """Also where it is too high for the screen."""
+    await page.set_viewport_size({"width": 360, "height": 480})
+    await page.goto(stack.url)
+    await expect(page.get_by_label("Your question")).to_be_focused()
+    await expect(page.get_by_role("heading", name="What would you like to know?")).to_be_in_viewport(ratio=1)
+
+
+async def test_another_tab_learns_of_a_deleted_turn(page: Page, stack: Stack, model: ScriptedOllama) -> None:
+    await ask(page, "one")
+    await expect(talk(page).get_by_text("You said: one")).to_be_visible()
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    await expect(talk(other).get_by_text("You said: one")).to_be_visible()
+    await page.get_by_role("button", name="Delete this turn").click()
+    await page.get_by_role("button", name="Delete", exact=True).click()
+    await expect(talk(other).get_by_text("You said: one")).to_be_hidden()

@@ -87,7 +87,7 @@ class SessionRequests:
         session = self._own_session(request, ref.session_id)
         if head != session.head:
             self._store.show(ref.session_id, head)
-            self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "updated")
+            self._keeper.changed(TurnRef(ref.session_id, ref.user_id), "turns")
         return self._session(replace(session, head=head))
 
     def set_persona(self, message: SetPersona, request: Envelope) -> Done:
@@ -126,7 +126,7 @@ class SessionRequests:
         self._stop(running)
         head = session.head if session.head not in gone else dict(links)[ref.query_id]
         self._store.delete_turns(ref.session_id, gone, head)
-        self._gone(running, session, "updated", "The question was deleted.")
+        self._gone(running, session, "turns", "The question was deleted.")
         return Done()
 
     def _stop(self, turns: list[OpenTurn]) -> None:

@@ -301,6 +301,19 @@ describe("retry", () => {
     expect(session().turns).toMatchObject([{ queryId, phase: "sending", error: null }]);
   });
 
+  test("of one in other words that may not have arrived stays in its place", () => {
+    FakeSocket.last.open();
+    FakeSocket.last.receive(accepted, response());
+    const queryId = client.askAgain(there(session().turns[0]), "How?");
+    FakeSocket.last.receive(failure(queryId));
+    client.retry(there(session().turns[0]));
+    const asked = FakeSocket.last.said.filter((frame) => frame.type === "query");
+    expect(asked.map((frame) => [frame.query_id, frame.query, frame.after])).toEqual([
+      [queryId, "How?", ""],
+      [queryId, "How?", ""],
+    ]);
+  });
+
   test("of one that was accepted is a new version in its place", () => {
     FakeSocket.last.open();
     FakeSocket.last.receive(accepted, failure("q1"));
@@ -365,6 +378,19 @@ describe("branches", () => {
     await settle();
     await shown(first, { ...second, query_id: "q9", versions: ["q2", "q9"], status: "claimed" });
     expect(session().turns.map((one) => one.queryId)).toEqual(["q1", "q9"]);
+  });
+
+  test("what another tab deletes or shows is fetched, where the chat is followed", async () => {
+    FakeSocket.last.open();
+    client.open("s1");
+    await shown(first, second, third);
+    const change = { type: "session_changed", change: "turns" } as const;
+    FakeSocket.last.receive({ ...change, session_id: "elsewhere" });
+    FakeSocket.last.receive({ ...change, session_id: "s1" });
+    await settle();
+    await shown(first);
+    expect(session().turns.map((one) => one.queryId)).toEqual(["q1"]);
+    expect(rest.session).not.toHaveBeenCalledWith("elsewhere");
   });
 
   test("a deleted turn goes with what followed it", async () => {

@@ -131,13 +131,13 @@ export class ChatClient {
    * that it cannot be answered twice.
    */
   retry(turn: Turn): void {
-    const { queryId, sessionId, query } = turn;
+    const { queryId, sessionId, query, after } = turn;
     if (turn.accepted) {
       this.askAgain(turn);
       return;
     }
     this.store.dispatch({ type: "asked_again", queryId, sessionId });
-    this.send(queryId, sessionId, query);
+    this.send(queryId, sessionId, query, after);
   }
 
   /** Show the branch on which a turn is; rejects with words. */
@@ -188,9 +188,8 @@ export class ChatClient {
   private submit(sessionId: string, query: string, place?: Place): string {
     const queryId = newId();
     const createdAt = new Date(this.now()).toISOString();
-    const { after, ...shown } = place ?? {};
-    this.store.dispatch({ type: "asked", queryId, sessionId, query, createdAt, ...shown });
-    this.send(queryId, sessionId, query, after);
+    this.store.dispatch({ type: "asked", queryId, sessionId, query, createdAt, ...place });
+    this.send(queryId, sessionId, query, place?.after);
     return queryId;
   }
 
@@ -384,7 +383,7 @@ export class ChatClient {
     if (frames.length === 0) {
       return;
     }
-    const elsewhere = this.askedElsewhere(frames);
+    const elsewhere = new Set([...this.askedElsewhere(frames), ...this.turnsChanged(frames)]);
     this.store.dispatch({ type: "frames", frames, at: this.now() });
     elsewhere.forEach((sessionId) => void this.sync(sessionId));
     for (const sessionId of new Set(frames.map(sessionOf))) {
@@ -403,6 +402,17 @@ export class ChatClient {
         !sessions[frame.session_id]?.turns.some(({ queryId }) => queryId === frame.query_id),
     );
     return new Set(strange.flatMap((frame) => sessionOf(frame) ?? []));
+  }
+
+  // Another tab deleted a turn, or shows another branch: so does this one.
+  private turnsChanged(frames: readonly ServerEvent[]): readonly string[] {
+    return frames.flatMap((frame) =>
+      frame.type === "session_changed" &&
+      frame.change === "turns" &&
+      this.watches.has(frame.session_id)
+        ? [frame.session_id]
+        : [],
+    );
   }
 
   private mend(sessionId: string | null): void {

@@ -56,6 +56,8 @@ export interface Turn {
   readonly createdAt: string;
   /** The turns in its place, oldest first: the question asked again or in other words, itself too. */
   readonly versions: readonly string[];
+  /** The turn that it was asked to follow; undefined for the newest one. Asking it once more says so again. */
+  readonly after?: string | undefined;
   readonly phase: Phase;
   /** The gateway has it for good. Until then asking again means the same turn, later another one. */
   readonly accepted: boolean;

@@ -17,6 +17,7 @@ export type Action =
       createdAt: string;
       /** The turn that it stands in for from here on, with all that followed. */
       inPlaceOf?: string;
+      after?: string;
     }
   | { type: "asked_again"; queryId: string; sessionId: string }
   | { type: "withdrawn"; queryId: string; sessionId: string }
@@ -141,8 +142,8 @@ function reduceTurnFrame(state: AppState, frame: TurnFrame, at: number): AppStat
 }
 
 function ask(state: AppState, action: Extract<Action, { type: "asked" }>): AppState {
-  const { queryId, sessionId, query, createdAt, inPlaceOf } = action;
-  const turn = newTurn({ queryId, sessionId, query, createdAt, phase: "sending" });
+  const { queryId, sessionId, query, createdAt, inPlaceOf, after } = action;
+  const turn = { ...newTurn({ queryId, sessionId, query, createdAt, phase: "sending" }), after };
   const place =
     state.sessions[sessionId]?.turns.findIndex((one) => one.queryId === inPlaceOf) ?? -1;
   if (place < 0) {

@@ -376,14 +376,16 @@ export interface Compaction {
 }
 
 /**
- * One of the user's sessions was made, renamed or deleted, or a turn of it ended: the list of
- * sessions is stale.
+ * One of the user's sessions was made, renamed or deleted, or something in it changed: the list is
+ * stale.
  */
 export interface SessionChanged {
   type: "session_changed";
   /** The conversation. */
   session_id: string;
-  /** created, renamed, deleted or updated. */
+  /**
+   * created, renamed, deleted, turns (a turn was deleted, or another branch is shown), or updated.
+   */
   change: string;
 }
 

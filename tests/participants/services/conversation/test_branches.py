@@ -15,6 +15,7 @@ from bus.messages.ledger import (
     GetTurn,
     JournalTurn,
     Session,
+    SessionChanged,
     ShowBranch,
     Turn,
 )
@@ -106,8 +107,10 @@ async def test_a_deleted_turn_goes_with_all_that_follows(desk: Desk) -> None:
     await three_and_a_branch(desk)
     await desk.claim(turn(4))
     await desk.finish(turn(4))
+    desk.forget()
     await desk.ask(ShowBranch(), Session, turn(3))
     await desk.ask(DeleteTurn(), Done, turn(2))
+    assert [changed.change for changed in desk.said(SessionChanged)] == ["turns", "turns"]
     assert await shown(desk) == [("q1", ["q1"])]
     assert await desk.refused(GetTurn(), turn(3)) == "not_found"
     await desk.ask(ShowBranch(), Session, turn(4))
