@@ -14,6 +14,8 @@ from tests.support.scripted_ollama import Call, Hang, Say, ScriptedOllama, Think
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
+expect.set_options(timeout=30_000)
+"""Milliseconds: nothing that is waited for takes so long, however busy the machine is."""
 OUTAGE = re.compile(r"net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET)|WebSocket connection to")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = (
@@ -102,14 +104,14 @@ async def test_gateway_killed_in_mid_answer(page: Page, stack: Stack, model: Scr
     pid = await stack.kill("gateway")
     await stack.replaced("gateway", pid)
     model.release("go")
-    await expect(talk(page).get_by_text("Hello world.")).to_be_visible(timeout=15_000)
+    await expect(talk(page).get_by_text("Hello world.")).to_be_visible()
 
 
 async def test_failed_turn_has_words_and_a_retry_that_works(page: Page, stack: Stack, model: ScriptedOllama) -> None:
     await model.stop()
     await ask(page, "hi")
     retry = page.get_by_role("button", name="Retry")
-    await expect(retry).to_be_visible(timeout=20_000)
+    await expect(retry).to_be_visible()
     await model.__aenter__()
     await retry.click()
     await expect(talk(page).get_by_text("You said: hi")).to_be_visible()
