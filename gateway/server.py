@@ -67,6 +67,7 @@ class InLoopServer(uvicorn.Server):
                 proxy_headers=False,
                 server_header=False,
                 date_header=False,
+                http="h11",
                 ws="websockets-sansio",
                 ws_max_size=HARD_FRAME_BYTES,
                 ws_per_message_deflate=False,
