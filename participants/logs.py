@@ -65,8 +65,8 @@ def configure(participant: str, level: str) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    last: list[Any] = (
-        [structlog.dev.ConsoleRenderer()]
+    last: list[Any] = (  # with rich installed, structlog would print the values of all variables: users' text
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if sys.stdout.isatty()
         else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     )
