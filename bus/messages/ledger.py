@@ -14,7 +14,7 @@ from bus import subjects
 from bus.messages.approval import ApprovalInfo
 from bus.messages.base import Message, about
 from bus.messages.critique import Grade, Sentiment
-from bus.messages.memory import Memory
+from bus.messages.memory import MemoryRef
 
 
 class ToolRecord(Struct, frozen=True, kw_only=True):
@@ -157,8 +157,8 @@ class TurnEnd(Struct, frozen=True, kw_only=True):
     left_out: Annotated[int, about("Older messages that did not fit.")] = 0
     first_token_s: Annotated[float | None, about("From the claim to the first token.")] = None
     seconds: Annotated[float | None, about("From the claim to the end.")] = None
-    facts: Annotated[list[Memory], about("Pinned facts that the prompt held.")] = []
-    recalled: Annotated[list[Memory], about("Engrams and insights that the prompt held.")] = []
+    facts: Annotated[list[MemoryRef], about("Pinned facts that the prompt held.")] = []
+    recalled: Annotated[list[MemoryRef], about("Engrams and insights that the prompt held, the best first.")] = []
     not_recalled: Annotated[str, about("In words: why nothing was recalled, where that is no plain lack.")] = ""
     groundedness: Annotated[
         str, about("web (sources from outside), grounded (memory, documents or tools) or knowledge (the model's own).")
@@ -225,6 +225,7 @@ class CreateSession(Message, frozen=True):
     SUBJECT = "conversation.create"
 
     title: Annotated[str, about("Empty: taken from the first question.")] = ""
+    incognito: Annotated[bool, about("Whether nothing of it is to be remembered.")] = False
 
 
 class Session(Message, frozen=True):
@@ -421,7 +422,10 @@ class IngestedTurn(Message, frozen=True):
 
 
 class VoteTurn(Message, frozen=True):
-    """Save the user's vote on an answer (envelope: the turn). Answered by `Done`; `UserFeedback` follows."""
+    """Save the user's vote on an answer (envelope: query_id, user_id). Answered by `Done`; `UserFeedback` follows.
+
+    Refused with `not_answered` while there is no answer.
+    """
 
     SUBJECT = "conversation.vote"
 
@@ -459,3 +463,37 @@ class SaveSummary(Message, frozen=True):
 
     upto: Annotated[str, about("As it was got.")]
     text: Annotated[str, about("The summary, for all turns up to there.", min_length=1, max_length=40_000)]
+    before: Annotated[str, about("The `upto` of the summary that it builds on; empty for none.")] = ""
+
+
+class Deletion(Struct, frozen=True, kw_only=True):
+    """A deleted session, or some deleted turns of one. Ids alone: its words are gone."""
+
+    deletion_id: Annotated[int, about("Its id.")]
+    user_id: Annotated[str, about("Whose it was.")]
+    session_id: Annotated[str, about("The conversation.")]
+    query_ids: Annotated[list[str] | None, about("The turns; null for the whole session.")] = None
+
+
+class OverdueDeletions(Message, frozen=True):
+    """Ask for deletions that the memory has not followed yet. Answered by `Deletions`."""
+
+    SUBJECT = "conversation.overdue_deletions"
+
+    limit: Annotated[int, about("At most so many.", ge=1, le=100)] = 20
+
+
+class Deletions(Message, frozen=True):
+    """Of all users, oldest first."""
+
+    SUBJECT = subjects.INBOX
+
+    deletions: Annotated[list[Deletion], about("To follow.")]
+
+
+class FollowedDeletion(Message, frozen=True):
+    """Say that the memory has forgotten what was deleted. Answered by `Done`."""
+
+    SUBJECT = "conversation.followed_deletion"
+
+    deletion_id: Annotated[int, about("Which.")]

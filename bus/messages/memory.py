@@ -59,6 +59,22 @@ class Memory(Struct, frozen=True, kw_only=True):
     shared: Annotated[bool, about("Whether its user shares it with all users.")] = False
 
 
+class MemoryRef(Struct, frozen=True, kw_only=True):
+    """A memory that a prompt held. Without its text: deleting a memory leaves no copy of it with the turn."""
+
+    memory_id: Annotated[str, about("Its id; `GetMemories` gives the rest, while it is remembered.")]
+    kind: Annotated[str, about("fact, engram or insight.")]
+    score: Annotated[float, about("How well it fitted; 0 for a pinned fact, which is always there.")] = 0.0
+
+
+class GetMemories(Message, frozen=True):
+    """Ask for some memories of a user (envelope: user_id). Answered by `MemoryPage`, without those that are gone."""
+
+    SUBJECT = "memory_store.get"
+
+    memory_ids: Annotated[list[str], about("Which.", max_length=500)]
+
+
 class SearchMemory(Message, frozen=True):
     """Search what is remembered of a user (envelope: user_id). Answered by `MemoriesFound`."""
 

@@ -11,7 +11,8 @@ from bus.messages.base import Message, about
 class SubmitTurn(Message, frozen=True):
     """Ask the ledger to accept a question. The same query_id twice is one turn. Answered by `TurnAccepted`.
 
-    session_id, user_id and query_id stand in the envelope.
+    session_id, user_id and query_id stand in the envelope. Refused with `bad_request` where an ordinary session is to
+    go on incognito: what was said in it is remembered already. One that is incognito stays so, whatever is said here.
     """
 
     SUBJECT = "conversation.submit"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import structlog
+from msgspec.structs import replace
 
 from bus import envelope as wire
 from bus.envelope import Envelope, TurnRef
@@ -43,6 +44,8 @@ class Asking:
         session = self._store.session(ref.session_id)
         if session is not None and session.user_id != ref.user_id:
             raise checks.no_session(ref.session_id)
+        if session is not None:
+            checks.incognito(session.incognito, asked=message.incognito)
         checks.room(len(self._keeper.of_session(ref.session_id)), self._rules())
         turn, after = self._new_turn(message, ref, session)
         turn, claim = self._handover.grant(turn)
@@ -60,7 +63,7 @@ class Asking:
         self, message: SubmitTurn, ref: TurnRef, session: SavedSession | None
     ) -> tuple[OpenTurn, SavedSession]:
         now = wire.now_utc()
-        before = session or SavedSession(ref.session_id, ref.user_id, "", "", "", now, now)
+        before = session or SavedSession(ref.session_id, ref.user_id, "", "", "", now, now, message.incognito)
         persona = checks.persona(message.persona) if message.persona.strip() else before.persona
         parent_id, depth = self._place(message, before)
         turn = OpenTurn(
@@ -72,12 +75,10 @@ class Asking:
             depth=depth,
             model=message.model,
             persona=persona,
+            incognito=before.incognito,
         )
         title = before.title or texts.title_of(message.query)
-        after = SavedSession(
-            ref.session_id, ref.user_id, title, persona, ref.query_id, before.created_at, updated_at=now
-        )
-        return turn, after
+        return turn, replace(before, title=title, persona=persona, head=ref.query_id, updated_at=now)
 
     def _place(self, message: SubmitTurn, session: SavedSession) -> tuple[str, int]:
         """Which turn the new one follows, and how many come before it."""

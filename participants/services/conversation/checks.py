@@ -95,6 +95,18 @@ def question(message: SubmitTurn, rules: ConversationConfig) -> None:
         raise RequestFailed("bad_request", "attachments holds references to stored files, not the files.")
 
 
+def incognito(is_so: bool, *, asked: bool) -> None:
+    """Refuse to go on incognito where it was not begun so.
+
+    Raises:
+        RequestFailed: `bad_request`.
+    """
+    if asked and not is_so:
+        raise RequestFailed(
+            "bad_request", "This conversation is remembered already: begin a new one to be incognito in it."
+        )
+
+
 def room(open_turns: int, rules: ConversationConfig) -> None:
     """Refuse one question too many.
 

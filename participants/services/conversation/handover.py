@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 import structlog
 
-from bus.messages.ledger import TurnClaimed
-from participants.services.conversation import ledger, texts
+from bus.messages.ledger import Summary, TurnClaimed
+from participants.services.conversation import branches, ledger, summary_rows, texts
 from participants.services.conversation.config import ConversationConfig
 from participants.services.conversation.errors import StorageError
 from participants.services.conversation.keeper import Keeper
@@ -26,7 +26,10 @@ class Handover:
 
     def of(self, turn: OpenTurn) -> TurnClaimed:
         """What the holder of a turn gets."""
-        history, read = texts.fitting(self._store.branch(turn), self._keeper.history_chars)
+        summary = self._summary(turn)
+        upto, summed_up = (summary.upto, summary.turns) if summary else ("", 0)
+        room = self._keeper.history_chars
+        history, read = texts.fitting(self._store.branch(turn.parent_id, upto), room)
         return TurnClaimed(
             fence=turn.fence,
             attempt=turn.attempt,
@@ -37,8 +40,18 @@ class Handover:
             persona=turn.persona,
             history=history,
             steps=self._store.steps(turn.ref.query_id),
-            left_out=0 if read is None else turn.depth - read,
+            left_out=0 if read is None else turn.depth - summed_up - read,
+            summary=summary,
+            incognito=turn.incognito,
         )
+
+    def _summary(self, turn: OpenTurn) -> Summary | None:
+        """What stands for the oldest turns before `turn`. Most sessions have no summary, and need no look at more."""
+        summaries = self._store.summaries.of_session(turn.ref.session_id)
+        if not summaries:
+            return None
+        line = branches.line(self._store.links(turn.ref.session_id), turn.parent_id) if turn.parent_id else []
+        return summary_rows.newest(line, summaries)
 
     def grant(self, turn: OpenTurn) -> tuple[OpenTurn, TurnClaimed | None]:
         """A new turn, held already where one process answers and it can start at once; not saved yet.

@@ -133,7 +133,7 @@ class Keeper:
         self.put(turn)
         if claim is not None and turn.holder is not None:
             self._bus.publish(TurnGranted(holder=turn.holder.boot, claim=claim), turn=turn.ref)
-            self._tell_soon(QueryReceived(query=turn.query, created_at=turn.created_at), turn.ref)
+            self._tell_soon(_received(turn), turn.ref)
         self._positions[query_id] = ledger.positions(self.turns)[query_id]
         self.advance()
         return self._positions[query_id]
@@ -278,8 +278,7 @@ class Keeper:
             self.end(turn, end)
 
     def _offer(self, turn: OpenTurn, now: float) -> None:
-        again = QueryReceived(query=turn.query, created_at=turn.created_at, redelivered=turn.told)
-        self._bus.publish(again, turn=turn.ref)
+        self._bus.publish(_received(turn, redelivered=turn.told), turn=turn.ref)
         self.put(ledger.offered(turn, now, self._rules()))
 
     def _settle_all(self, now: float) -> None:
@@ -319,3 +318,9 @@ class Keeper:
                 self._store.checkpoint()
             except StorageError as error:
                 log.error("storage_failed", reason=str(error))
+
+
+def _received(turn: OpenTurn, *, redelivered: bool = False) -> QueryReceived:
+    return QueryReceived(
+        query=turn.query, created_at=turn.created_at, redelivered=redelivered, incognito=turn.incognito
+    )

@@ -44,6 +44,7 @@ class OpenTurn(Struct, frozen=True, kw_only=True):
     """How many turns come before it on its branch."""
     model: str = ""
     persona: str = ""
+    incognito: bool = False
     state: State = State.RECEIVED
     fence: int = 0
     attempt: int = 0

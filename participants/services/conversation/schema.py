@@ -15,6 +15,10 @@ from participants.services.conversation.errors import SchemaTooNew
 
 APPLICATION_ID = 0x4C32_4356
 _KEPT_BACKUPS = 3
+UNGRADED = "state = 'answered' AND incognito = 0 AND grade = ''"
+"""Answered turns that the critic has still to look at. Queries need it word for word, to use the index."""
+NOT_INGESTED = "state = 'answered' AND incognito = 0 AND ingested <> revision"
+"""Answered turns that the memory has not got as they are now."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -72,6 +76,30 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             FROM placed p JOIN turns t ON t.session_id = p.session_id AND t.parent_id = p.query_id
         )
         UPDATE turns SET depth = placed.depth FROM placed WHERE placed.seq = turns.seq""",
+    ),
+    (
+        # grade is JSON. ingested: with which revision the memory has a turn.
+        "ALTER TABLE sessions ADD COLUMN incognito INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN incognito INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN grade TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE turns ADD COLUMN sentiment INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN revision INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE turns ADD COLUMN ingested INTEGER NOT NULL DEFAULT -1",
+        # What was said before anything was remembered stays unremembered.
+        """UPDATE turns SET ingested = 0, grade = '{"reason": "It was answered before there was a critic."}'
+        WHERE state = 'answered'""",
+        f"CREATE INDEX turns_ungraded ON turns (seq) WHERE {UNGRADED}",
+        f"CREATE INDEX turns_not_ingested ON turns (seq) WHERE {NOT_INGESTED}",
+        # What the memory has still to forget; query_ids is JSON, empty for a whole session.
+        """CREATE TABLE deletions (
+            deletion_id INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL, session_id TEXT NOT NULL,
+            query_ids TEXT NOT NULL
+        )""",
+        # A summary belongs to the turn up to which it goes: it holds on each branch on which that turn is.
+        """CREATE TABLE summaries (
+            session_id TEXT NOT NULL, upto TEXT NOT NULL, turns INTEGER NOT NULL, created_at TEXT NOT NULL,
+            text TEXT NOT NULL, PRIMARY KEY (session_id, upto)
+        ) WITHOUT ROWID""",
     ),
 )
 

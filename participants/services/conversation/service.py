@@ -28,16 +28,24 @@ from bus.messages.ledger import (
     DeleteSession,
     DeleteTurn,
     FinishTurn,
+    FollowedDeletion,
     GetSession,
     GetTurn,
+    GradeTurn,
+    IngestedTurn,
     JournalStep,
     JournalTurn,
     ListSessions,
+    OverdueDeletions,
+    OverdueTurns,
     ReleaseTurn,
     RenameSession,
+    SaveSummary,
     SearchTurns,
     SetPersona,
     ShowBranch,
+    SummariseTurns,
+    VoteTurn,
 )
 from bus.messages.query import CancelTurn, SubmitTurn
 from participants.services.base import BaseService
@@ -50,12 +58,16 @@ from participants.services.conversation.holders import Holders
 from participants.services.conversation.holding import Holding
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.sessions import SessionRequests
+from participants.services.conversation.stages import Stages
 from participants.services.conversation.store import Store
+from participants.services.conversation.summaries import Summaries
 
 log = structlog.get_logger()
 M = TypeVar("M", bound=Message)
 _OPEN_AGAIN_S = 1.0
-_LARGE: frozenset[type[Message]] = frozenset({ClaimTurn, GetSession, GetTurn, ListSessions, ShowBranch})
+_LARGE: frozenset[type[Message]] = frozenset(
+    {ClaimTurn, GetSession, GetTurn, ListSessions, OverdueDeletions, OverdueTurns, ShowBranch, SummariseTurns}
+)
 """Their answers hold whole conversations, and giving them again is harmless."""
 
 
@@ -82,6 +94,8 @@ class ConversationService(BaseService):
         self._holding = Holding(self.store, self.keeper, handover, lambda: self.config)
         self._sessions = SessionRequests(self.store, self.keeper, self.bus)
         self._approvals = Approvals(self.store, self.keeper, self._holding, self.bus, lambda: self.config)
+        self._stages = Stages(self.store, self.bus)
+        self._summaries = Summaries(self.store, self.keeper, self.bus)
         self._closed = False
         self._unusable: StorageError | None = None
         self._open_again_at = 0.0
@@ -144,6 +158,14 @@ class ConversationService(BaseService):
         self._answer(DeleteTurn, self._sessions.delete_turn)
         self._answer(DeleteSession, self._sessions.delete)
         self._answer(GetTurn, self._sessions.turn)
+        self._answer(OverdueTurns, self._stages.overdue)
+        self._answer(GradeTurn, self._stages.grade)
+        self._answer(IngestedTurn, self._stages.ingested)
+        self._answer(VoteTurn, self._stages.vote)
+        self._answer(OverdueDeletions, self._stages.deletions)
+        self._answer(FollowedDeletion, self._stages.followed)
+        self._answer(SummariseTurns, self._summaries.to_summarise)
+        self._answer(SaveSummary, self._summaries.save)
 
     def _answer(self, kind: type[M], decide: Callable[[M, Envelope], Message]) -> None:
         def answer(message: M, request: Envelope) -> Message | None:

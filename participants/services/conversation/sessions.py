@@ -27,7 +27,7 @@ from bus.messages.ledger import (
     TurnInfo,
     TurnsFound,
 )
-from participants.services.conversation import branches, checks, texts, views
+from participants.services.conversation import branches, checks, summary_rows, texts, views
 from participants.services.conversation.errors import StorageError
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.ledger import OpenTurn
@@ -50,11 +50,12 @@ class SessionRequests:
         if known is None:
             now = wire.now_utc()
             title = checks.title(message.title) if message.title else ""
-            known = SavedSession(ref.session_id, ref.user_id, title, "", "", now, now)
+            known = SavedSession(ref.session_id, ref.user_id, title, "", "", now, now, message.incognito)
             self._store.create(known)
             self._keeper.changed(ref, "created")
         elif known.user_id != ref.user_id:
             raise checks.no_session(ref.session_id)
+        checks.incognito(known.incognito, asked=message.incognito)
         return self._session(known)
 
     def get(self, message: GetSession, request: Envelope) -> Session:
@@ -112,7 +113,7 @@ class SessionRequests:
         session = self._own_session(request, request.session_id)
         running = self._keeper.of_session(session.session_id)
         self._stop(running)
-        self._store.delete(session.session_id)
+        self._store.delete(session)
         self._gone(running, session, "deleted", "The conversation was deleted.")
         return Done()
 
@@ -125,7 +126,7 @@ class SessionRequests:
         running = [turn for turn in self._keeper.of_session(ref.session_id) if turn.ref.query_id in gone]
         self._stop(running)
         head = session.head if session.head not in gone else dict(links)[ref.query_id]
-        self._store.delete_turns(ref.session_id, gone, head)
+        self._store.delete_turns(session, gone, head)
         self._gone(running, session, "turns", "The question was deleted.")
         return Done()
 
@@ -170,13 +171,18 @@ class SessionRequests:
             replace(self._view(turn), after=turn.parent_id, versions=versions[turn.parent_id])
             for turn in self._store.turns(wanted)
         ]
-        return Session(session=views.info(session, len(links), bool(running)), turns=views.fit(turns, self._room))
+        summaries = self._store.summaries.of_session(session.session_id)
+        return Session(
+            session=views.info(session, len(links), bool(running)),
+            turns=views.fit(turns, self._room),
+            summary=summary_rows.newest(branches.line(links, session.head), summaries),
+        )
 
     def _view(self, saved: SavedTurn) -> TurnInfo:
         query_id = saved.ref.query_id
         running = self._keeper.turns.get(query_id)
         if running is None:
-            return views.ended(saved)
+            return views.ended(saved, self._store.stages.of(query_id))
         return views.open_turn(
             running,
             self._keeper.position(query_id),

@@ -23,21 +23,24 @@ from participants.services.conversation.branches import Link
 from participants.services.conversation.database import Database
 from participants.services.conversation.ledger import Holder, OpenTurn
 from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.stage_rows import StageRows, deletion_row
 from participants.services.conversation.states import State
+from participants.services.conversation.summary_rows import SummaryRows
 from participants.services.conversation.texts import Draft
 
 _encode = msgspec.json.Encoder().encode
 _decode_step = msgspec.json.Decoder(Step).decode
 _decode_end = msgspec.json.Decoder(TurnEnd).decode
 
-_SESSION = "session_id, user_id, title, persona, head, created_at, updated_at"
+_SESSION = "session_id, user_id, title, persona, head, created_at, updated_at, incognito"
 _TURN = (
     "query_id, session_id, user_id, query, created_at, parent_id, state, attempt, n, fence, answer, thinking, figures"
 )
 _OPEN = (
     "seq, query_id, session_id, user_id, query, created_at, parent_id, depth, model, persona, state, "
-    "fence, attempt, tries, holder, holder_pid, holder_name, cancelled"
+    "fence, attempt, tries, holder, holder_pid, holder_name, cancelled, incognito"
 )
+_NEW_SESSION = f"INSERT INTO sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class SavedSession(Struct, frozen=True):
@@ -50,6 +53,7 @@ class SavedSession(Struct, frozen=True):
     head: str
     created_at: str
     updated_at: str
+    incognito: bool = False
 
 
 class SavedTurn(Struct, frozen=True):
@@ -75,6 +79,8 @@ class Store(Database):
     def __init__(self, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
         super().__init__(path, migrations)
         self.approvals = ApprovalRows(self)
+        self.stages = StageRows(self)
+        self.summaries = SummaryRows(self)
 
     # ------------------------------------------------------------------ sessions
 
@@ -82,7 +88,7 @@ class Store(Database):
         """One session."""
         with self.read() as db:
             row = db.execute(f"SELECT {_SESSION} FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
-        return SavedSession(*row) if row else None
+        return _session(row) if row else None
 
     def sessions(self, user_id: str, limit: int, before: str) -> list[tuple[SavedSession, int]]:
         """A user's sessions, newest first, each with its number of turns."""
@@ -92,12 +98,12 @@ class Store(Database):
         )
         with self.read() as db:
             rows = db.execute(sql, (user_id, before, before, limit)).fetchall()
-        return [(SavedSession(*row[:-1]), row[-1]) for row in rows]
+        return [(_session(row[:-1]), row[-1]) for row in rows]
 
     def create(self, session: SavedSession) -> None:
         """Save an empty session."""
         with self.write() as db:
-            db.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)", msgspec.structs.astuple(session))
+            db.execute(_NEW_SESSION, msgspec.structs.astuple(session))
 
     def rename(self, session_id: str, title: str) -> None:
         """Save a title."""
@@ -111,17 +117,19 @@ class Store(Database):
             rows = [(persona, query_id) for query_id in followers]
             db.executemany("UPDATE turns SET persona = ? WHERE query_id = ?", rows)
 
-    def delete(self, session_id: str) -> None:
-        """Delete a session with all that belongs to it."""
+    def delete(self, session: SavedSession) -> None:
+        """Delete a session with all that belongs to it; the memory has to follow."""
         with self.write(durable=True) as db:
-            _delete_turns(db, [link.query_id for link in self.links(session_id)])
-            db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+            _delete_turns(db, [link.query_id for link in self.links(session.session_id)])
+            db.execute("DELETE FROM sessions WHERE session_id = ?", (session.session_id,))
+            _note_deletion(db, session, None)
 
-    def delete_turns(self, session_id: str, query_ids: Sequence[str], head: str) -> None:
-        """Delete some turns of a session, which then ends with `head`."""
+    def delete_turns(self, session: SavedSession, query_ids: list[str], head: str) -> None:
+        """Delete some turns of a session, which then ends with `head`; the memory has to follow."""
         with self.write(durable=True) as db:
             _delete_turns(db, query_ids)
-            db.execute("UPDATE sessions SET head = ? WHERE session_id = ?", (head, session_id))
+            db.execute("UPDATE sessions SET head = ? WHERE session_id = ?", (head, session.session_id))
+            _note_deletion(db, session, query_ids)
 
     def show(self, session_id: str, head: str) -> None:
         """Save with which turn the shown branch ends."""
@@ -173,11 +181,10 @@ class Store(Database):
         with self.read() as db:
             return [_open(row) for row in db.execute(sql).fetchall()]
 
-    def branch(self, turn: OpenTurn) -> Iterator[PastTurn]:
-        """The ended turns before `turn` on its branch, newest first, read as they are asked for."""
+    def branch(self, query_id: str, upto: str = "") -> Iterator[PastTurn]:
+        """The ended turns from `query_id` back to `upto`, without that, newest first, read as they are asked for."""
         sql = "SELECT parent_id, state, steps, query, answer FROM turns WHERE query_id = ?"
-        query_id = turn.parent_id
-        while query_id:
+        while query_id and query_id != upto:
             with self.read() as db:
                 row = db.execute(sql, (query_id,)).fetchone()
             if row is None:
@@ -190,15 +197,14 @@ class Store(Database):
         """Accept a turn, and make or update its session; returns it with its number. Survives a power cut."""
         with self.write(durable=True) as db:
             db.execute(
-                "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
-                "title = excluded.title, persona = excluded.persona, head = excluded.head, "
-                "updated_at = excluded.updated_at",
+                f"{_NEW_SESSION} ON CONFLICT (session_id) DO UPDATE SET title = excluded.title, "
+                "persona = excluded.persona, head = excluded.head, updated_at = excluded.updated_at",
                 msgspec.structs.astuple(session),
             )
             cursor = db.execute(
                 "INSERT INTO turns (state, fence, attempt, tries, holder, holder_pid, holder_name, cancelled, "
-                "query_id, session_id, user_id, parent_id, depth, created_at, model, persona, attachments, query) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "query_id, session_id, user_id, parent_id, depth, created_at, model, persona, incognito, attachments, "
+                "query) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *_holding(turn),
                     turn.ref.query_id,
@@ -209,6 +215,7 @@ class Store(Database):
                     turn.created_at,
                     turn.model,
                     turn.persona,
+                    turn.incognito,
                     _encode(attachments).decode() if attachments else "",
                     turn.query,
                 ),
@@ -289,6 +296,18 @@ def _delete_turns(db: sqlite3.Connection, query_ids: Sequence[str]) -> None:
     search.drop(db, chosen, ids)
     for table in ("steps", "drafts", "approvals", "turns"):
         db.execute(f"DELETE FROM {table} WHERE {chosen}", (ids,))
+    db.execute("DELETE FROM summaries WHERE upto IN (SELECT value FROM json_each(?))", (ids,))
+
+
+def _note_deletion(db: sqlite3.Connection, session: SavedSession, query_ids: list[str] | None) -> None:
+    if not session.incognito:
+        row = deletion_row(TurnRef(session.session_id, session.user_id), query_ids)
+        db.execute("INSERT INTO deletions (user_id, session_id, query_ids) VALUES (?, ?, ?)", row)
+
+
+def _session(row: Sequence[Any]) -> SavedSession:
+    *texts, incognito = row
+    return SavedSession(*texts, incognito=bool(incognito))
 
 
 def _saved(row: sqlite3.Row) -> SavedTurn:
@@ -307,7 +326,7 @@ def _holding(turn: OpenTurn) -> tuple[str | int, ...]:
 
 def _open(row: sqlite3.Row) -> OpenTurn:
     seq, query_id, session_id, user_id, query, created_at, parent_id, depth, model, persona, state, *rest = row
-    fence, attempt, tries, boot, pid, name, cancelled = rest
+    fence, attempt, tries, boot, pid, name, cancelled, incognito = rest
     return OpenTurn(
         seq=seq,
         ref=TurnRef(session_id, user_id, query_id),
@@ -323,4 +342,5 @@ def _open(row: sqlite3.Row) -> OpenTurn:
         tries=tries,
         holder=Holder(boot, pid, name) if boot else None,
         cancelled=bool(cancelled),
+        incognito=bool(incognito),
     )

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from bus import envelope as wire
-from bus.messages.ledger import SessionInfo, Step, TurnEnd, TurnInfo
+from bus.messages.ledger import EndedTurn, SessionInfo, Step, TurnEnd, TurnInfo
 from participants.services.conversation import texts
 from participants.services.conversation.approval_rows import SavedApproval
 from participants.services.conversation.ledger import OpenTurn
+from participants.services.conversation.stage_rows import Stage
 from participants.services.conversation.store import SavedSession, SavedTurn
 from participants.services.conversation.texts import Draft
+
+T = TypeVar("T", TurnInfo, EndedTurn)
 
 
 def info(session: SavedSession, turns: int, running: bool) -> SessionInfo:
@@ -25,11 +29,12 @@ def info(session: SavedSession, turns: int, running: bool) -> SessionInfo:
         turns=turns,
         running=running,
         persona=session.persona,
+        incognito=session.incognito,
     )
 
 
-def ended(saved: SavedTurn) -> TurnInfo:
-    """A turn with its end."""
+def ended(saved: SavedTurn, stage: Stage) -> TurnInfo:
+    """A turn with its end, and what was said of its answer since."""
     return TurnInfo(
         query_id=saved.ref.query_id,
         session_id=saved.ref.session_id,
@@ -39,6 +44,8 @@ def ended(saved: SavedTurn) -> TurnInfo:
         attempt=saved.attempt,
         n=saved.n,
         end=saved.end or TurnEnd(status=saved.state, finish_reason="error"),
+        grade=stage.grade,
+        sentiment=stage.sentiment,
     )
 
 
@@ -78,12 +85,12 @@ def fit(turns: list[TurnInfo], room: int) -> list[TurnInfo]:
     return out
 
 
-def fit_turn(turn: TurnInfo, room: int) -> TurnInfo:
+def fit_turn(turn: T, room: int) -> T:
     """The turn, without thinking and tool results where it would not fit."""
     if _bytes(turn) <= room:
         return turn
     return replace(turn, end=replace(turn.end, thinking="", tool_calls=[]))
 
 
-def _bytes(turn: TurnInfo) -> int:
+def _bytes(turn: TurnInfo | EndedTurn) -> int:
     return len(wire.encode_payload(turn))

@@ -146,7 +146,7 @@ async def test_a_history_that_cannot_be_read_does_not_refuse_the_question(known:
     assert (accepted.status, known.grants, known.said_of(QueryReceived)) == ("received", [], ["q1", "q2"])
 
 
-def broken(_turn: object) -> None:
+def broken(*_turn: object) -> None:
     raise StorageError("unreadable")
 
 

@@ -148,5 +148,7 @@ def test_an_older_store_is_indexed(tmp_path: Path) -> None:
         db.execute(row, ("q2", "received", "open boots", ""))
     with opened(path) as store:
         assert [hit.query_id for hit in store.find("alice", "boots", 10)] == ["q1"]
-        store.delete("s")
+        session = store.session("s")
+        assert session is not None
+        store.delete(session)
         assert store.find("alice", "boots", 10) == []
