@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bus.messages.approval import ApprovalInfo, ApprovalState
-from participants.services.conversation.database import Database
+from participants.services.sqlite.database import Database
 
 _encode = msgspec.json.Encoder().encode
 _decode_args = msgspec.json.Decoder(dict[str, Any]).decode

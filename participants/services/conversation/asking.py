@@ -15,12 +15,12 @@ from bus.messages.control import Done
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from participants.services.conversation import checks, ledger, texts
 from participants.services.conversation.config import ConversationConfig
-from participants.services.conversation.errors import StorageError
 from participants.services.conversation.handover import Handover
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.ledger import OpenTurn
 from participants.services.conversation.states import State
 from participants.services.conversation.store import SavedSession, SavedTurn, Store
+from participants.services.sqlite.errors import StorageError
 
 log = structlog.get_logger()
 

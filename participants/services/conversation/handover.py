@@ -10,10 +10,10 @@ import structlog
 from bus.messages.ledger import Summary, TurnClaimed
 from participants.services.conversation import branches, ledger, summary_rows, texts
 from participants.services.conversation.config import ConversationConfig
-from participants.services.conversation.errors import StorageError
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.ledger import OpenTurn
 from participants.services.conversation.store import Store
+from participants.services.sqlite.errors import StorageError
 
 log = structlog.get_logger()
 

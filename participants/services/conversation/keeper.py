@@ -23,11 +23,11 @@ from bus.messages.query import QueryReceived, TurnQueued
 from participants.services.conversation import ledger, texts
 from participants.services.conversation.answerers import Answerers
 from participants.services.conversation.config import ConversationConfig
-from participants.services.conversation.errors import StorageError
 from participants.services.conversation.ledger import NEVER, Due, Holder, OpenTurn
 from participants.services.conversation.states import State
 from participants.services.conversation.store import Store
 from participants.services.conversation.transitions import ENDS, after
+from participants.services.sqlite.errors import StorageError
 
 log = structlog.get_logger()
 _STORE_AGAIN_S = 1.0

@@ -1,20 +1,10 @@
-"""Which tables does the store have, and how does an older file become a current one?
-
-`PRAGMA user_version` counts the migrations that a file has had; `application_id` says that it is ours.
-"""
+"""Which tables does the store have?"""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-from datetime import UTC, datetime
-from pathlib import Path
-
 from participants.services.conversation import search
-from participants.services.conversation.errors import SchemaTooNew
+from participants.services.sqlite.migrate import FileKind
 
-APPLICATION_ID = 0x4C32_4356
-_KEPT_BACKUPS = 3
 UNGRADED = "state = 'answered' AND incognito = 0 AND grade = ''"
 """Answered turns that the critic has still to look at. Queries need it word for word, to use the index."""
 NOT_INGESTED = "state = 'answered' AND incognito = 0 AND ingested <> revision"
@@ -103,50 +93,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
-
-def migrate(connection: sqlite3.Connection, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
-    """Bring the file up to date, each migration in one transaction and after a backup.
-
-    Raises:
-        SchemaTooNew: A newer version wrote it.
-        sqlite3.Error: It is not ours, damaged, or cannot be written.
-    """
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
-    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-    if tables and owner != APPLICATION_ID:
-        raise sqlite3.DatabaseError("it is a database of another program")
-    if version > len(migrations):
-        raise SchemaTooNew(path, version, len(migrations))
-    for number, statements in enumerate(migrations[version:], version):
-        if version:  # a new file has nothing to lose
-            back_up(connection, path, number)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            for statement in statements:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {number + 1}")
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-
-
-def back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the store to `backups/` beside it; only the newest few copies are kept."""
-    folder = path.parent / "backups"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / f"{path.stem}-v{version}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    copy = sqlite3.connect(target)
-    try:
-        connection.backup(copy)
-    except BaseException:
-        target.unlink()
-        raise
-    finally:
-        copy.close()
-    for old in sorted(folder.glob(f"{path.stem}-v*.db"), key=lambda file: file.stat().st_mtime)[:-_KEPT_BACKUPS]:
-        old.unlink()
-    return target
+CONVERSATIONS = FileKind(
+    application_id=0x4C32_4356, holds="conversations", program="conversation", migrations=MIGRATIONS
+)

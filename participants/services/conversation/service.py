@@ -52,7 +52,6 @@ from participants.services.base import BaseService
 from participants.services.conversation.approvals import Approvals
 from participants.services.conversation.asking import Asking
 from participants.services.conversation.config import ConversationConfig
-from participants.services.conversation.errors import SchemaTooNew, StorageError
 from participants.services.conversation.handover import Handover
 from participants.services.conversation.holders import Holders
 from participants.services.conversation.holding import Holding
@@ -61,6 +60,7 @@ from participants.services.conversation.sessions import SessionRequests
 from participants.services.conversation.stages import Stages
 from participants.services.conversation.store import Store
 from participants.services.conversation.summaries import Summaries
+from participants.services.sqlite.errors import SchemaTooNew, StorageError
 
 log = structlog.get_logger()
 M = TypeVar("M", bound=Message)

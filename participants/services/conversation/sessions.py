@@ -28,11 +28,11 @@ from bus.messages.ledger import (
     TurnsFound,
 )
 from participants.services.conversation import branches, checks, summary_rows, texts, views
-from participants.services.conversation.errors import StorageError
 from participants.services.conversation.keeper import Keeper
 from participants.services.conversation.ledger import OpenTurn
 from participants.services.conversation.store import SavedSession, SavedTurn, Store
 from participants.services.conversation.texts import Draft
+from participants.services.sqlite.errors import StorageError
 
 log = structlog.get_logger()
 

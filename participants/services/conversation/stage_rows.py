@@ -13,8 +13,8 @@ from msgspec import Struct
 from bus.envelope import TurnRef
 from bus.messages.critique import Grade
 from bus.messages.ledger import Deletion
-from participants.services.conversation.database import Database
 from participants.services.conversation.schema import NOT_INGESTED, UNGRADED
+from participants.services.sqlite.database import Database
 
 _encode = msgspec.json.Encoder().encode
 _decode_grade = msgspec.json.Decoder(Grade).decode

@@ -20,13 +20,14 @@ from bus.messages.ledger import PastTurn, Step, TurnEnd, TurnHit
 from participants.services.conversation import search
 from participants.services.conversation.approval_rows import ApprovalRows
 from participants.services.conversation.branches import Link
-from participants.services.conversation.database import Database
 from participants.services.conversation.ledger import Holder, OpenTurn
-from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.schema import CONVERSATIONS
 from participants.services.conversation.stage_rows import StageRows, deletion_row
 from participants.services.conversation.states import State
 from participants.services.conversation.summary_rows import SummaryRows
 from participants.services.conversation.texts import Draft
+from participants.services.sqlite.database import Database
+from participants.services.sqlite.migrate import FileKind
 
 _encode = msgspec.json.Encoder().encode
 _decode_step = msgspec.json.Decoder(Step).decode
@@ -76,8 +77,8 @@ class Store(Database):
     All methods raise `StorageError` where the file cannot be used; nothing is half-written then.
     """
 
-    def __init__(self, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
-        super().__init__(path, migrations)
+    def __init__(self, path: Path, kind: FileKind = CONVERSATIONS) -> None:
+        super().__init__(path, kind)
         self.approvals = ApprovalRows(self)
         self.stages = StageRows(self)
         self.summaries = SummaryRows(self)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from bus.messages.ledger import Summary
-from participants.services.conversation.database import Database
+from participants.services.sqlite.database import Database
 
 
 class SummaryRows:

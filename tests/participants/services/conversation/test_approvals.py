@@ -35,7 +35,7 @@ from bus.messages.ledger import (
     TurnInfo,
 )
 from bus.messages.query import CancelTurn, QueryReceived
-from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.schema import CONVERSATIONS, MIGRATIONS
 from participants.services.conversation.store import Store
 from tests.participants.services.conversation.desk import RULES, Clock, Desk, turn
 
@@ -317,7 +317,7 @@ async def test_with_the_conversation_it_is_deleted(table: Table) -> None:
 def test_an_older_store_is_copied_then_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "conversations.db"
     before = 2  # the third one made them
-    old = Store(path, MIGRATIONS[:before])
+    old = Store(path, replace(CONVERSATIONS, migrations=MIGRATIONS[:before]))
     old.open()
     old.close()
     new = Store(path)

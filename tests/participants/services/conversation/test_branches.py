@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bus.envelope import TurnRef
 from bus.messages.control import Done
@@ -21,7 +22,7 @@ from bus.messages.ledger import (
 )
 from bus.messages.query import SubmitTurn
 from participants.services.conversation.branches import Link, line, newest_end, versions, with_all_after
-from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.schema import CONVERSATIONS, MIGRATIONS
 from participants.services.conversation.store import Store
 from tests.participants.services.conversation.desk import Desk, turn
 
@@ -152,7 +153,7 @@ async def test_each_turn_is_saved_with_its_depth(desk: Desk) -> None:
 
 def test_an_older_store_gets_the_depths(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
-    old = Store(path, MIGRATIONS[:3])
+    old = Store(path, replace(CONVERSATIONS, migrations=MIGRATIONS[:3]))
     old.open()
     row = "INSERT INTO turns (query_id, session_id, user_id, parent_id, state, created_at, model, persona, "
     row += "attachments, query) VALUES (?, ?, '', ?, 'answered', '', '', '', '', '')"

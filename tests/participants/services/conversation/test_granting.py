@@ -9,8 +9,8 @@ from bus.messages.generation import BackendInfo, CancelGeneration, GeneratorStat
 from bus.messages.ledger import ClaimTurn, GetTurn, JournalTurn, ReleaseTurn, Turn, TurnHeld
 from bus.messages.query import CancelTurn, QueryReceived, SubmitTurn, TurnAccepted
 from participants.services.conversation.answerers import Answerers
-from participants.services.conversation.errors import StorageError
 from participants.services.conversation.ledger import Holder
+from participants.services.sqlite.errors import StorageError
 from tests.participants.services.conversation.desk import RULES, Desk, turn
 
 STATUS = GeneratorStatus(backend=BackendInfo(kind="ollama"), roles=[], models=[], tools=[], turns={}, max_turns=8)

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bus import paths
 from bus.envelope import TurnRef
 from bus.messages.control import Done
 from bus.messages.ledger import DeleteSession, Mark, SearchTurns, TurnHit, TurnsFound
-from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.schema import CONVERSATIONS, MIGRATIONS
 from participants.services.conversation.search import expression, unmarked
 from participants.services.conversation.store import Store
 from participants.services.conversation.substrings import excerpt
@@ -22,7 +23,7 @@ from tests.participants.services.conversation.desk import Desk, turn
 @contextmanager
 def opened(path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> Iterator[Store]:
     """A store while the block lasts."""
-    store = Store(path, migrations)
+    store = Store(path, replace(CONVERSATIONS, migrations=migrations))
     store.open()
     yield store
     store.close()

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bus.envelope import TurnRef
 from bus.messages.control import Done
@@ -32,7 +33,7 @@ from bus.messages.ledger import (
     VoteTurn,
 )
 from bus.messages.query import QueryReceived, SubmitTurn, TurnAccepted
-from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.schema import CONVERSATIONS, MIGRATIONS
 from participants.services.conversation.store import Store
 from tests.participants.services.conversation.desk import Desk, turn
 
@@ -204,7 +205,7 @@ async def test_an_empty_session_is_made_incognito(desk: Desk) -> None:
 
 def test_what_was_answered_before_there_was_a_memory_waits_for_nobody(tmp_path: Path) -> None:
     path = tmp_path / "conversations.db"
-    old = Store(path, MIGRATIONS[:4])
+    old = Store(path, replace(CONVERSATIONS, migrations=MIGRATIONS[:4]))
     old.open()
     with old.write() as db:
         _old_turn(db)

@@ -7,19 +7,20 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bus.envelope import TurnRef
 from bus.messages.ledger import Step, TurnEnd
-from participants.services.conversation.errors import SchemaTooNew, StorageError
 from participants.services.conversation.ledger import OpenTurn
-from participants.services.conversation.schema import MIGRATIONS
+from participants.services.conversation.schema import CONVERSATIONS, MIGRATIONS
 from participants.services.conversation.store import SavedSession, Store
+from participants.services.sqlite.errors import SchemaTooNew, StorageError
 
 NASTY = "a\0b 🙂 \u202e \x1b[31m \ufffe 日本 '; DROP TABLE turns; --"
 
 
 def opened(path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> Store:
-    store = Store(path, migrations)
+    store = Store(path, replace(CONVERSATIONS, migrations=migrations))
     store.open()
     return store
 

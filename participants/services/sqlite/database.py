@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bus import paths
 from bus.errors import ConfigError
-from participants.services.conversation.errors import StorageError, replaced, storage_error
-from participants.services.conversation.schema import MIGRATIONS, migrate
+from participants.services.sqlite.errors import StorageError, replaced, storage_error
+from participants.services.sqlite.migrate import FileKind, migrate
 
 _BUSY_S = 0.2
 _CHECKPOINT_PAGES = 8000
@@ -28,11 +28,11 @@ class Database:
 
     Args:
         path: The file; made with mode 0600 where there is none.
-        migrations: Others than ours, for tests.
+        kind: What it holds.
     """
 
-    def __init__(self, path: Path, migrations: tuple[tuple[str, ...], ...] = MIGRATIONS) -> None:
-        self.path, self._migrations = path, migrations
+    def __init__(self, path: Path, kind: FileKind) -> None:
+        self.path, self._kind = path, kind
         self._connection: sqlite3.Connection | None = None
         self._synchronous = ""
         self._inode = (0, 0)
@@ -59,7 +59,7 @@ class Database:
             self._prepare(connection)
         except sqlite3.Error as error:
             connection.close()
-            raise storage_error(error, self.path) from error
+            raise storage_error(error, self.path, self._kind) from error
         except BaseException:
             connection.close()
             raise
@@ -75,7 +75,7 @@ class Database:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA synchronous = FULL")
         self._synchronous = "FULL"
-        migrate(connection, self.path, self._migrations)
+        migrate(connection, self.path, self._kind)
 
     def close(self) -> None:
         """Move the log into the file and close it."""
@@ -95,7 +95,7 @@ class Database:
         try:
             yield self._connection
         except sqlite3.Error as error:
-            raise storage_error(error, self.path) from error
+            raise storage_error(error, self.path, self._kind) from error
 
     @contextmanager
     def write(self, *, durable: bool = False) -> Generator[sqlite3.Connection]:
@@ -108,7 +108,7 @@ class Database:
             StorageError: It cannot be written; nothing was.
         """
         if durable and self._found() != self._inode:
-            raise replaced(self.path)
+            raise replaced(self.path, self._kind)
         with self.read() as connection:
             self._set_synchronous(connection, "FULL" if durable else "NORMAL")
             connection.execute("BEGIN IMMEDIATE")

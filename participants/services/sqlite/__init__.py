@@ -1,0 +1,1 @@
+"""Stores that are one SQLite file with one owner."""
