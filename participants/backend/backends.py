@@ -124,7 +124,7 @@ class Backends:
         return BackendInfo(kind="embedded", url=url, demo=True, state="loading", message=DEMO)
 
     async def _list(self, url: str) -> list[ModelInfo]:
-        client = _connect(url, _PROBE)
+        client = connect(url, _PROBE)
         try:
             listed = await client.list()
         finally:
@@ -135,7 +135,7 @@ class Backends:
         """The client for the server in use; its connections are kept."""
         url = url or self.info.url
         if url not in self._clients:
-            self._clients[url] = _connect(url, self._timeouts)
+            self._clients[url] = connect(url, self._timeouts)
         return self._clients[url]
 
     async def close(self) -> None:
@@ -216,7 +216,7 @@ class Backends:
         self._cannot.clear()
 
 
-def _connect(url: str, timeouts: httpx.Timeout) -> ChatClient:
+def connect(url: str, timeouts: httpx.Timeout) -> ChatClient:
     """A client for `url`. Loopback ignores proxy settings of the environment."""
     parts = urlsplit(url)
     local = parts.hostname in ("127.0.0.1", "localhost", "::1")
