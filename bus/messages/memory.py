@@ -126,13 +126,26 @@ class MemoryContext(Message, frozen=True):
 class KeepEngram(Message, frozen=True):
     """Keep what a turn was about (envelope: the turn). Answered by `Done`.
 
-    One engram a turn: the same turn again replaces what is known of it; a vote or a grade that changed comes so.
-    Left undone for a turn whose engram the user has deleted.
+    One engram a turn: the same turn again replaces it. Left undone for a turn whose engram the user has deleted.
     """
 
     SUBJECT = "memory_store.keep_engram"
 
     engram: Annotated[Memory, about("Its memory_id and user_id are not read: the envelope has them.")]
+
+
+class UpdateEngram(Message, frozen=True):
+    """Change some of what is known of a turn's engram (envelope: the turn). Answered by `Done`; `not_found` else."""
+
+    SUBJECT = "memory_store.update_engram"
+
+    text: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=4000)] | None, about("Its text; null to leave it.")
+    ] = None
+    intent: Annotated[str | None, about("fact, explanation, comparison or procedure; null to leave it.")] = None
+    entities: Annotated[list[str] | None, about("Names in it; null to leave them.")] = None
+    critic_score: Annotated[int | None, about("The critic's, 1 to 5; null to leave it.")] = None
+    sentiment: Annotated[int | None, about("The user's vote, -1 to 1; null to leave it.")] = None
 
 
 class KeepInsight(Message, frozen=True):

@@ -1,0 +1,1 @@
+"""The memory's store: the only process that opens memory.db and its Chroma."""
