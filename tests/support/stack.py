@@ -102,6 +102,7 @@ class Stack:
         env |= {"LOCAL2_MODELS__BACKEND": "ollama" if model_url else "embedded"} | (
             {"OLLAMA_HOST": model_url} if model_url else {}
         )
+        env |= {"LOCAL2_MEMORY__USE_MODEL": "false"}  # or helpers would take the replies that a test scripted
         stack = cls(home, free_port(), env | (environment or {}))
         await stack.up()
         try:

@@ -23,6 +23,7 @@ from participants.agents.generator import prompts
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.model_round import options
 from participants.agents.generator.personas import PersonaBook
+from participants.agents.generator.recall import Recall
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.transitions import TRANSITIONS
 from participants.agents.generator.turn import TurnRun
@@ -83,6 +84,8 @@ class GeneratorAgent(BaseAgent):
         self._counts: Counter[str] = Counter()
         self._personas = PersonaBook(self.bus)
         self._personas.listen()
+        self._recall = Recall(self.bus, lambda: self.config.recall_s)
+        self._recall.listen()
         self.bus.on(QueryReceived, self._on_query)
         self.bus.on(CancelGeneration, self._on_cancel)
         self.bus.on(BackendChanged, self._on_backend)
@@ -164,6 +167,7 @@ class GeneratorAgent(BaseAgent):
             claim,
             persona=persona,
             note=note,
+            recall=self._recall,
             config=self.config,
             backends=self._backends,
             tools=self._tools,

@@ -36,4 +36,7 @@ class GeneratorConfig(Section, frozen=True, kw_only=True):
     max_calls_at_once: Annotated[int, Meta(description="Tool calls in one message of the model.", ge=1)] = 8
     max_turns: Annotated[int, Meta(description="Turns at once.", ge=1)] = 8
     embedded_max_turns: Annotated[int, Meta(description="Turns at once on the embedded model.", ge=1)] = 2
+    recall_s: Annotated[
+        float, Meta(description="Seconds that the memory is waited for, while it runs; 0: not at all.", ge=0)
+    ] = 1.0
     journal_s: Annotated[float, Meta(description="Seconds between two saves of the text so far.", ge=0.01)] = 0.25

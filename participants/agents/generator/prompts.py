@@ -1,7 +1,8 @@
 """Which messages does the model get, and how do they fit its context?
 
 Pure functions: a claimed turn in, messages out. The order keeps the prompt's head stable for the
-model server's prefix cache: system prompt, earlier turns oldest first, the question, this turn's steps.
+model server's prefix cache: system prompt, earlier turns oldest first, what was recalled, the question, this turn's
+steps.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bus.envelope import encode_payload
-from bus.messages.ledger import PastTurn, Step, ToolRecord
+from bus.messages.ledger import PastTurn, Step, Summary, ToolRecord
 from bus.messages.persona import PersonaInfo
 from bus.messages.tool import ToolSchema
 from participants.kernel.resolve import spoken
-from participants.kernel.untrusted import framed
+from participants.kernel.untrusted import framed, neutral
 
 ChatMessage = dict[str, Any]
 _MESSAGE_TOKENS = 6
@@ -54,12 +55,24 @@ class PromptTooLong(Exception):
         self.tokens, self.limit = tokens, limit
 
 
-def system(text: str, persona: PersonaInfo | None) -> str:
-    """The prompt's head. It changes with the persona alone, so that the server's prefix cache keeps it."""
-    if persona is None:
-        return text
-    chosen = f'The user has chosen the persona "{persona.name}" for this conversation. Answer as it says:'
-    return f"{text}\n\n{chosen}\n{persona.seed}"
+def system(text: str, persona: PersonaInfo | None, facts: str = "", summary: Summary | None = None) -> str:
+    """The prompt's head. It changes seldom, and what changes most stands last: the server's prefix cache keeps it.
+
+    Args:
+        text: The system prompt.
+        persona: Who answers; None for no persona.
+        facts: What the user had pinned; empty for nothing.
+        summary: What stands for the oldest turns.
+    """
+    parts = [text]
+    if persona is not None:
+        chosen = f'The user has chosen the persona "{persona.name}" for this conversation. Answer as it says:'
+        parts.append(f"{chosen}\n{persona.seed}")
+    if facts:
+        parts.append(facts)
+    if summary is not None:
+        parts.append(f"[SUMMARY] What was said in this conversation so far, summed up:\n{neutral(summary.text)}")
+    return "\n\n".join(parts)
 
 
 def call_message(step: Step) -> ChatMessage:
@@ -124,6 +137,7 @@ def fit(
     limit: int,
     bytes_per_token: float = BYTES_PER_TOKEN,
     closing: str = "",
+    notes: str = "",
 ) -> Prompt:
     """The prompt, with as many of the newest earlier turns as fit.
 
@@ -138,12 +152,14 @@ def fit(
         limit: Tokens that the prompt may take.
         bytes_per_token: What the model's tokens hold on average.
         closing: Put after the last result, if there is one.
+        notes: What was recalled; stands before the question.
 
     Raises:
         PromptTooLong: What is always kept does not fit.
     """
     head = [{"role": "system", "content": system}]
-    tail = [{"role": "user", "content": query}, *step_messages(steps)]
+    recalled = [{"role": "system", "content": notes}] if notes else []
+    tail = [*recalled, {"role": "user", "content": query}, *step_messages(steps)]
     if closing and tail[-1]["role"] == "tool":
         tail[-1]["content"] += f"\n\n{closing}"
     tool_text = [{"content": _json(tool)} for tool in tools]

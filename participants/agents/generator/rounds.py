@@ -13,13 +13,17 @@ from typing import Any, Protocol
 
 import structlog
 
+from bus.envelope import TurnRef
 from bus.messages.ledger import TurnClaimed
+from bus.messages.memory import MemoryContext
+from bus.messages.persona import PersonaInfo
 from bus.messages.tool import ToolSchema
 from participants.agents.generator import prompts
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed, play
 from participants.agents.generator.reader import AnswerReader
+from participants.agents.generator.remembered import Remembered, remembered
 from participants.agents.generator.states import Action, State
 from participants.backend.backends import Backends, NoModel
 from participants.backend.thinking import Piece
@@ -30,6 +34,7 @@ from participants.state_machine import StateMachine
 
 log = structlog.get_logger()
 _RETRY_PAUSE_S = 0.3
+_MEMORY_SHARE = 8
 
 
 class Tokens(Protocol):
@@ -49,7 +54,7 @@ class ModelRounds:
 
     Args:
         claim: What the ledger gave.
-        system: The prompt's head.
+        persona: Who answers; None for no persona.
         note: Told once with the first round.
         config: generator.yaml.
         backends: The model server.
@@ -65,7 +70,7 @@ class ModelRounds:
         self,
         claim: TurnClaimed,
         *,
-        system: str,
+        persona: PersonaInfo | None,
         note: str,
         config: GeneratorConfig,
         backends: Backends,
@@ -76,7 +81,7 @@ class ModelRounds:
         told: Callable[[Piece], None],
         counts: Counter[str],
     ) -> None:
-        self._claim, self._system, self._note, self._config = claim, system, note, config
+        self._claim, self._persona, self._note, self._config = claim, persona, note, config
         self._backends, self._tools, self._tokens, self._machine = backends, tools, tokens, machine
         self._journal, self._told, self._counts = journal, told, counts
         self._model = ""
@@ -84,6 +89,21 @@ class ModelRounds:
         self._prompt_tokens: int | None = None
         self._answer_tokens: int | None = None
         self._left_out = 0
+        self.remembered = Remembered()
+
+    def remember(self, context: MemoryContext, turn: TurnRef) -> None:
+        """What is remembered stands in the prompts from now on, each kind in at most an eighth of the room."""
+        room = self._prompt_limit // _MEMORY_SHARE
+
+        def fits(text: str) -> bool:
+            return prompts.estimate([{"content": text}]) <= room
+
+        self.remembered = remembered(context, turn, fits)
+
+    @property
+    def _prompt_limit(self) -> int:
+        """Tokens that a prompt may take."""
+        return self._config.num_ctx - self._config.answer_tokens
 
     def figures(self) -> dict[str, Any]:
         """What a turn's end says of them."""
@@ -94,6 +114,9 @@ class ModelRounds:
             "answer_tokens": self._answer_tokens,
             "num_ctx": self._config.num_ctx,
             "left_out": self._left_out,
+            "facts": self.remembered.facts,
+            "recalled": self.remembered.recalled,
+            "not_recalled": self.remembered.reason,
         }
 
     async def round(self, *, with_tools: bool) -> Round:
@@ -165,14 +188,17 @@ class ModelRounds:
     def _prompt(self, model: str, tools: list[dict[str, Any]], closing: str) -> prompts.Prompt:
         try:
             return prompts.fit(
-                system=self._system,
+                system=prompts.system(
+                    self._config.system_prompt, self._persona, self.remembered.head, self._claim.summary
+                ),
                 history=self._claim.history,
                 query=self._claim.query,
                 steps=self._journal.steps,
                 tools=tools,
-                limit=self._config.num_ctx - self._config.answer_tokens,
+                limit=self._prompt_limit,
                 bytes_per_token=self._tokens.bytes_per_token(model),
                 closing=closing,
+                notes=self.remembered.notes,
             )
         except prompts.PromptTooLong as error:
             words = (

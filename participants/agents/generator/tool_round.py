@@ -87,6 +87,8 @@ class ToolRounds:
         pause: Callable[[bool], None],
     ) -> None:
         self.calls: list[ToolRecord] = []
+        self.outside = False
+        """Whether the prompt holds content from outside that no call of this conversation brought."""
         self._turn, self._config, self._tools, self._approvals = turn, config, tools, approvals
         self._machine, self._journal, self._history, self._pause = machine, journal, history, pause
         self._seen: Counter[str] = Counter()
@@ -120,7 +122,7 @@ class ToolRounds:
     def _plan(self, calls: Sequence[tuple[str, Any]]) -> list[Planned]:
         """What each call may do, given what the turn has done so far."""
         limit, steps = self._config.max_calls_at_once, len(self._journal.steps)
-        tainted = policies.tainted(self.calls, self._history)
+        tainted = self.outside or policies.tainted(self.calls, self._history)
         out: list[Planned] = []
         for index, (name, arguments) in enumerate(calls[: limit + _MOST_SURPLUS]):
             call = self._tools.prepare(name, arguments, f"{self._turn.query_id}-{steps}-{index}")

@@ -21,11 +21,13 @@ from bus.fault_points import FaultPoint, reached
 from bus.messages.control import Done
 from bus.messages.generation import AnswerDialog, ResponseGeneration, Thinking, Token
 from bus.messages.ledger import FinishTurn, ReleaseTurn, ToolRecord, TurnClaimed, TurnEnd
+from bus.messages.memory import MemoryContext
 from bus.messages.persona import PersonaInfo
-from participants.agents.generator import prompts
 from participants.agents.generator.config import GeneratorConfig
 from participants.agents.generator.journal import Said, TurnJournal
 from participants.agents.generator.model_round import Round, RoundFailed
+from participants.agents.generator.recall import Recall
+from participants.agents.generator.remembered import groundedness
 from participants.agents.generator.rounds import ModelRounds, Tokens
 from participants.agents.generator.states import Action, State
 from participants.agents.generator.tool_round import ToolRounds
@@ -48,6 +50,7 @@ class TurnRun:
         claim: What the ledger gave.
         persona: Who answers; None for no persona.
         note: What to tell the user while it is answered; may be empty.
+        recall: What is remembered for it.
         config: generator.yaml.
         backends: The model server.
         tools: The dispatcher.
@@ -65,6 +68,7 @@ class TurnRun:
         *,
         persona: PersonaInfo | None,
         note: str,
+        recall: Recall,
         config: GeneratorConfig,
         backends: Backends,
         tools: ToolDispatcher,
@@ -73,7 +77,7 @@ class TurnRun:
         machine: StateMachine[State, Action],
         counts: Counter[str],
     ) -> None:
-        self.turn, self.claim, self.machine = turn, claim, machine
+        self.turn, self.claim, self.machine, self._recall = turn, claim, machine, recall
         self._bus, self._config, self._backends, self._tools, self._counts = bus, config, backends, tools, counts
         self._journal = TurnJournal(bus, turn, claim.fence, claim.steps, self.stop)
         self._rounds = ToolRounds(
@@ -88,7 +92,7 @@ class TurnRun:
         )
         self._model = ModelRounds(
             claim,
-            system=prompts.system(config.system_prompt, persona),
+            persona=persona,
             note=note,
             config=config,
             backends=backends,
@@ -188,6 +192,7 @@ class TurnRun:
             thinking=self.thinking,
             tool_calls=self.calls,
             **self._model.figures(),
+            groundedness=groundedness(self.calls, self._model.remembered.recalled),
             first_token_s=self._first_s,
             seconds=round(monotonic() - self._started, 4),
             **how,
@@ -229,6 +234,8 @@ class TurnRun:
         await self._rounds.resume()
         if not self._journal.steps and (words := await self._typed.run()):
             return self._said_at_once(words)
+        if not self.claim.incognito:
+            self._remember(await self._recall.of(self.turn))
         if self._backends.info.kind == "none":
             await self._backends.refresh()
         for iteration in range(self._config.max_tool_iterations + 1):
@@ -253,6 +260,10 @@ class TurnRun:
                 self._told(Piece("answer", "\n\n"))
             await self._rounds.run(done)
         raise AssertionError("unreachable: the last round returns")
+
+    def _remember(self, context: MemoryContext) -> None:
+        self._model.remember(context, self.turn)
+        self._rounds.outside = self._model.remembered.untrusted
 
     def _cut(self, why: str) -> None:
         self._counts["loops_cut"] += 1

@@ -1,0 +1,1 @@
+"""The agent that remembers: it recalls for each question, and keeps what was said."""
