@@ -102,7 +102,8 @@ class Stack:
         env |= {"LOCAL2_MODELS__BACKEND": "ollama" if model_url else "embedded"} | (
             {"OLLAMA_HOST": model_url} if model_url else {}
         )
-        env |= {"LOCAL2_MEMORY__USE_MODEL": "false"}  # or helpers would take the replies that a test scripted
+        # Or helpers would take the replies that a test scripted.
+        env |= {"LOCAL2_MEMORY__USE_MODEL": "false", "LOCAL2_CRITIC__ENABLED": "false"}
         stack = cls(home, free_port(), env | (environment or {}))
         await stack.up()
         try:

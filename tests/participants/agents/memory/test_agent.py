@@ -138,7 +138,7 @@ class Scene:
         self.asker.publish(ResponseGeneration(query="?", end=end), turn=turn)
 
     async def talk(
-        self, number: int, query: str, answer: str, session: int = 1, user: str = "ann", **more: object
+        self, number: int, query: str, answer: str, session: int = 1, user: str = "ann", **more: Any
     ) -> None:
         """A whole turn, and what the memory makes of it."""
         turn = TurnRef(f"s{session}", user, f"q{number}")

@@ -1,0 +1,1 @@
+"""The critic: the agent that grades answers."""

@@ -1,0 +1,1 @@
+"""What was an answer worth, by all that is known of it?"""
