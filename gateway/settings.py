@@ -33,6 +33,7 @@ SECTIONS = {
     "conversation": "participants.services.conversation.config:ConversationConfig",
     "critic": "participants.agents.critic.config:CriticConfig",
     "memory_store": "participants.services.memory_store.config:MemoryStoreConfig",
+    "compaction": "participants.services.compaction.config:CompactionConfig",
     "reward": "participants.services.reward.service:RewardConfig",
     "model_server": "participants.services.model_server.participant:ModelServerConfig",
     "ops": "participants.services.ops.service:OpsConfig",

@@ -50,6 +50,7 @@ class PastTurn(Struct, frozen=True, kw_only=True):
     answer: Annotated[str, about("The answer; partial where it was stopped.")]
     status: Annotated[str, about("answered, failed or cancelled.")]
     steps: Annotated[list[Step], about("Its journalled steps.")] = []
+    query_id: Annotated[str, about("Its id.")] = ""
 
 
 class Summary(Struct, frozen=True, kw_only=True):

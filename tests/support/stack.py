@@ -104,6 +104,7 @@ class Stack:
         )
         # Or helpers would take the replies that a test scripted.
         env |= {"LOCAL2_MEMORY__USE_MODEL": "false", "LOCAL2_CRITIC__ENABLED": "false"}
+        env |= {"LOCAL2_COMPACTION__AUTOMATIC": "false"}
         stack = cls(home, free_port(), env | (environment or {}))
         await stack.up()
         try:

@@ -191,7 +191,13 @@ class Store(Database):
             if row is None:
                 return
             parent_id, state, steps, query, answer = row
-            yield PastTurn(query=query, answer=answer, status=state, steps=self.steps(query_id) if steps else [])
+            yield PastTurn(
+                query=query,
+                answer=answer,
+                status=state,
+                steps=self.steps(query_id) if steps else [],
+                query_id=query_id,
+            )
             query_id = parent_id
 
     def submit(self, turn: OpenTurn, session: SavedSession, attachments: list[dict[str, Any]]) -> OpenTurn:

@@ -30,11 +30,10 @@ class Summaries:
         before = summary_rows.newest(line, self._store.summaries.of_session(session.session_id))
         done = line.index(before.upto) + 1 if before else 0
         wanted = line[done : max(done, len(line) - message.tail)]
-        past = [(query_id, self._past(query_id)) for query_id in wanted]
-        taken = self._fitting(past)
+        taken = self._fitting(self._past(query_id) for query_id in wanted)
         return TurnsToSummarise(
-            turns=[turn for _, turn in taken if texts.in_history(turn)],
-            upto=taken[-1][0] if taken else "",
+            turns=[turn for turn in taken if texts.in_history(turn)],
+            upto=taken[-1].query_id if taken else "",
             before=before,
         )
 
@@ -42,14 +41,14 @@ class Summaries:
         """Question and answer alone: what tools gave is in the answer, or was not needed for it."""
         return replace(next(self._store.branch(query_id)), steps=[])
 
-    def _fitting(self, past: Iterable[tuple[str, PastTurn]]) -> list[tuple[str, PastTurn]]:
+    def _fitting(self, past: Iterable[PastTurn]) -> list[PastTurn]:
         """The oldest that fit into a message."""
-        room, out = int(self._bus.config.max_message_bytes * 0.5), list[tuple[str, PastTurn]]()
-        for query_id, turn in past:
+        room, out = int(self._bus.config.max_message_bytes * 0.5), list[PastTurn]()
+        for turn in past:
             room -= len(wire.encode_payload(turn))
             if room < 0 and out:
                 break
-            out.append((query_id, turn))
+            out.append(turn)
         return out
 
     def save(self, message: SaveSummary, request: Envelope) -> Done:
