@@ -17,7 +17,7 @@ from gateway.config import GatewayConfig
 from gateway.directory import Directory
 from gateway.hub import Hub
 from gateway.observers import BusEndpoint
-from gateway.routes import replies, search, sessions, settings, status, web
+from gateway.routes import memory, replies, search, sessions, settings, status, web
 from gateway.routes.page import Page
 from gateway.ws import ChatEndpoint
 
@@ -81,6 +81,7 @@ def routers(
         status.router(bus, directory, version),
         sessions.router(bus),
         search.router(bus),
+        memory.router(bus),
         settings.router(bus, offload, writing),
         web.router(bus, offload, writing),
     ]

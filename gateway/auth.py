@@ -20,6 +20,8 @@ _LONGEST_ID = 64
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#@\s]+)")
+_BODIES = ("application/json", "application/x-ndjson")
+"""Neither can be sent by a page of elsewhere without being asked for first (a preflight)."""
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 Scope = MutableMapping[str, Any]
@@ -186,8 +188,9 @@ def _form(head: Head, policy: Policy) -> Denied | None:
         return too_large(policy)
     has_body = int(length) > 0 or "transfer-encoding" in head.headers
     kind = (head.one("content-type") or "").partition(";")[0].strip().lower()
-    if head.method in _CHANGING and (has_body or kind) and kind != "application/json":
-        return Denied(415, "not_json", "Send the body as application/json.")
+    if head.method in _CHANGING and (has_body or kind) and kind not in _BODIES:
+        words = "Send the body as application/json, or lines of it as application/x-ndjson."
+        return Denied(415, "not_json", words)
     return None
 
 

@@ -13,7 +13,10 @@ from bus.envelope import TurnRef
 from bus.errors import EnvelopeError, RequestFailed, RequestTimeout
 from bus.fault_points import FaultPoint, reached
 from bus.messages.approval import Approval, DecideApproval
+from bus.messages.base import Message
+from bus.messages.compaction import CompactSession
 from bus.messages.control import Done
+from bus.messages.ledger import VoteTurn
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from gateway import wire
 from gateway.auth import InvalidUser, principal
@@ -23,10 +26,6 @@ from gateway.hub import Hub
 from gateway.socket import Socket
 
 log = structlog.get_logger()
-NOT_AVAILABLE = {
-    wire.Feedback: "This version does not learn from thumbs yet.",
-    wire.Compact: "This version cannot summarise a conversation yet; older messages are left out as needed.",
-}
 _AWAY = "The conversation store does not answer. Ask again in a moment: the same question is never asked twice."
 
 
@@ -63,8 +62,10 @@ class Commands:
                 self._begin(socket, self._hub.catchup.resume(socket, key, frame.after), "resume")
             case wire.Approve():
                 self._begin(socket, self._approve(socket, frame), "approve")
-            case wire.Feedback() | wire.Compact():
-                raise Refused("not_available", NOT_AVAILABLE[type(frame)])
+            case wire.Feedback():
+                self._begin(socket, self._vote(socket, frame), "vote")
+            case wire.Compact():
+                self._begin(socket, self._compact(socket, frame.session_id), "compact")
             case wire.Ping():
                 socket.tell(wire.Pong())
             case _:
@@ -99,7 +100,13 @@ class Commands:
 
     async def _submit(self, socket: Socket, turn: TurnRef, query: wire.Query) -> None:
         key = (turn.user_id, turn.session_id)
-        message = SubmitTurn(query=query.query, model=query.model or "", persona=query.persona or "", after=query.after)
+        message = SubmitTurn(
+            query=query.query,
+            model=query.model or "",
+            persona=query.persona or "",
+            after=query.after,
+            incognito=query.incognito,
+        )
         timeout_s = self._hub.config().submit_timeout_s
         self._hub.submitting(socket, key, turn.query_id)
         try:
@@ -145,3 +152,26 @@ class Commands:
         except (RequestTimeout, EnvelopeError):
             words = "The conversation store does not answer, so the turn could not be stopped. Try again in a moment."
             socket.tell(wire.Error("conversation_unavailable", words, True))
+
+    # ------------------------------------------------------------------ feedback, compact
+
+    async def _vote(self, socket: Socket, frame: wire.Feedback) -> None:
+        """A vote that changes something is told to all who watch the session."""
+        turn = TurnRef("", socket.user, frame.query_id)
+        await self._carry_out(socket, VoteTurn(sentiment=frame.sentiment), turn, "so the vote was not saved")
+
+    async def _compact(self, socket: Socket, session_id: str) -> None:
+        """Word of how it goes comes to all who watch the session."""
+        self._hub.rooms.watch(socket, (socket.user, session_id))
+        turn = TurnRef(session_id, socket.user)
+        await self._carry_out(socket, CompactSession(), turn, "so nothing is summed up")
+
+    async def _carry_out(self, socket: Socket, message: Message, turn: TurnRef, so: str) -> None:
+        try:
+            await self._bus.request(message, Done, turn=turn)
+        except RequestFailed as error:
+            socket.tell(wire.Error(error.code, error.message, False))
+        except (RequestTimeout, EnvelopeError):
+            name = message.subject.partition(".")[0]
+            words = f"The part of LoCAL2 that knows ({name}) does not answer, {so}. Try again in a moment."
+            socket.tell(wire.Error(f"{name}_unavailable", words, True))

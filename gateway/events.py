@@ -12,8 +12,10 @@ from typing import NamedTuple
 from bus.envelope import Envelope
 from bus.messages.approval import ApprovalInfo, ApprovalRequest, ApprovalResult
 from bus.messages.control import AgentTransition
+from bus.messages.critique import CritiqueResult, UserFeedback
 from bus.messages.generation import ResponseGeneration, Thinking, Token, TurnSnapshot
 from bus.messages.ledger import ToolRecord, TurnEnd, TurnInfo
+from bus.messages.memory import MemoryRef
 from bus.messages.query import TurnQueued
 from bus.messages.tool import ToolActivity
 from gateway import wire
@@ -175,8 +177,36 @@ def ended(end: TurnEnd, query_id: str, session_id: str) -> Event:
         left_out=end.left_out,
         first_token_s=end.first_token_s,
         seconds=end.seconds,
+        facts=memory_uses(end.facts),
+        recalled=memory_uses(end.recalled),
+        not_recalled=end.not_recalled,
+        groundedness=end.groundedness,
     )
     return Event("response", encode(frame))
+
+
+def memory_uses(memories: Sequence[MemoryRef]) -> list[wire.MemoryUse]:
+    """The memories that a prompt held, as clients see them."""
+    return [wire.MemoryUse(memory.memory_id, memory.kind, memory.score) for memory in memories]
+
+
+def critique(message: CritiqueResult, envelope: Envelope) -> wire.Critique:
+    """The critic's grade of an answer."""
+    grade = message.grade
+    return wire.Critique(
+        query_id=envelope.query_id,
+        session_id=envelope.session_id,
+        score=grade.score,
+        rubric_name=grade.rubric_name,
+        feedback=grade.feedback,
+        reason=grade.reason,
+        model=grade.model,
+    )
+
+
+def vote(message: UserFeedback, envelope: Envelope) -> wire.Vote:
+    """The user's thumb for an answer."""
+    return wire.Vote(query_id=envelope.query_id, session_id=envelope.session_id, sentiment=message.sentiment)
 
 
 def failed(code: str, message: str, retryable: bool, query_id: str, session_id: str | None) -> Event:

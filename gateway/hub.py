@@ -15,9 +15,12 @@ from bus.client import BusClient
 from bus.envelope import Envelope
 from bus.fault_points import FaultPoint, reached
 from bus.messages.approval import ApprovalRequest, ApprovalResult
+from bus.messages.compaction import CompactionResult
 from bus.messages.control import AgentTransition
+from bus.messages.critique import CritiqueResult, UserFeedback
 from bus.messages.generation import ResponseGeneration, Thinking, Token
 from bus.messages.ledger import SessionChanged
+from bus.messages.memory import UserContextUpdated
 from bus.messages.query import TurnAccepted, TurnQueued
 from bus.messages.tool import ToolActivity
 from gateway import events, wire
@@ -29,6 +32,7 @@ from gateway.rooms import Rooms
 from gateway.socket import Socket
 
 log = structlog.get_logger()
+_ANSWERER = "generator"
 
 
 class Hub:
@@ -57,6 +61,10 @@ class Hub:
         self._bus.on(TurnQueued, self._on_queued)
         self._bus.on(ResponseGeneration, self._on_response)
         self._bus.on(SessionChanged, self._on_session)
+        self._bus.on(CritiqueResult, self._on_critique)
+        self._bus.on(UserFeedback, self._on_vote)
+        self._bus.on(CompactionResult, self._on_compaction)
+        self._bus.on(UserContextUpdated, self._on_facts)
         self._bus.on_gap = self._on_gap
 
     # ------------------------------------------------------------------ from the bus
@@ -66,7 +74,8 @@ class Hub:
             self._relay(envelope, events.chunk(message, envelope))
 
     def _on_agent(self, message: AgentTransition, envelope: Envelope) -> None:
-        if self._watched(envelope):
+        """What the memory and the critic do once a turn is over does not open it again."""
+        if self._watched(envelope) and (message.agent == _ANSWERER or self._silence.knows(envelope.query_id)):
             self._relay(envelope, events.agent_state(message, envelope))
 
     def _on_tool(self, message: ToolActivity, envelope: Envelope) -> None:
@@ -93,6 +102,26 @@ class Hub:
     def _on_session(self, message: SessionChanged, envelope: Envelope) -> None:
         for socket in self.rooms.of_user(envelope.user_id):
             socket.tell(wire.SessionChanged(envelope.session_id, message.change))
+
+    # What is said of an answer after its end belongs to no open turn; who misses it finds it with the session.
+
+    def _on_critique(self, message: CritiqueResult, envelope: Envelope) -> None:
+        self._tell_watchers(envelope, events.critique(message, envelope))
+
+    def _on_vote(self, message: UserFeedback, envelope: Envelope) -> None:
+        self._tell_watchers(envelope, events.vote(message, envelope))
+
+    def _on_compaction(self, message: CompactionResult, envelope: Envelope) -> None:
+        frame = wire.Compaction(envelope.session_id, message.state, message.message, message.upto)
+        self._tell_watchers(envelope, frame)
+
+    def _tell_watchers(self, envelope: Envelope, frame: wire.ServerEvent) -> None:
+        for socket in self.rooms.watchers((envelope.user_id, envelope.session_id)):
+            socket.tell(frame)
+
+    def _on_facts(self, _message: UserContextUpdated, envelope: Envelope) -> None:
+        for socket in self.rooms.of_user(envelope.user_id):
+            socket.tell(wire.ContextUpdated(envelope.user_id))
 
     def _on_gap(self, envelope: Envelope, lost: int) -> None:
         """The lost message may have been about any turn, so all are looked up."""

@@ -45,6 +45,10 @@ class Silence:
         if self._timer is None:
             self._timer = loop.call_later(self._limit_s() / 2, self._tick)
 
+    def knows(self, query_id: str) -> bool:
+        """Whether the turn is open, as far as is known."""
+        return query_id in self._turns
+
     def over(self, query_id: str) -> None:
         """The turn has ended."""
         self._turns.pop(query_id, None)

@@ -37,6 +37,9 @@ class Query(Struct, frozen=True, tag="query"):
     query_id: Annotated[str | None, about("The client's own id of this turn: the same id twice is one turn.")] = None
     persona: Annotated[str | None, about("A persona's name, for this session from here on; `default` for none.")] = None
     model: Annotated[str | None, about("A role (`default`, `quality`) or a model's name, for this turn.")] = None
+    incognito: Annotated[
+        bool, about("For a new conversation: nothing of it is remembered, and nothing is recalled in it.")
+    ] = False
 
 
 class Stop(Struct, frozen=True, tag="stop"):
@@ -224,6 +227,14 @@ class ApprovalResult(ServerFrame, frozen=True, tag="approval_result"):
     ]
 
 
+class MemoryUse(Struct, frozen=True):
+    """A memory that the prompt held. Its text is looked up (`GET /api/memory/items`), while it is remembered."""
+
+    memory_id: Annotated[str, about("Its id.")]
+    kind: Annotated[str, about("fact, engram or insight.")]
+    score: Annotated[float, about("How well it fitted; 0 for a pinned fact, which is always there.")] = 0.0
+
+
 class Response(ServerFrame, frozen=True, tag="response"):
     """The turn is over and its answer is saved."""
 
@@ -242,9 +253,12 @@ class Response(ServerFrame, frozen=True, tag="response"):
     left_out: Annotated[int, about("How many older messages did not fit into the prompt.")] = 0
     first_token_s: Annotated[float | None, about("From the claim of the turn to its first token, in seconds.")] = None
     seconds: Annotated[float | None, about("From the claim of the turn to its end, in seconds.")] = None
-    capsules: Annotated[list[dict[str, Any]], about("Recalled memories that the prompt held.")] = []
-    pinned_facts: Annotated[list[dict[str, Any]], about("Pinned facts that the prompt held.")] = []
-    groundedness: Annotated[str, about("web, grounded or knowledge.")] = "knowledge"
+    facts: Annotated[list[MemoryUse], about("Pinned facts that the prompt held.")] = []
+    recalled: Annotated[list[MemoryUse], about("Engrams and insights that the prompt held, the best first.")] = []
+    not_recalled: Annotated[str, about("In words: why nothing was recalled, where that is no plain lack.")] = ""
+    groundedness: Annotated[
+        str, about("web (sources from outside), grounded (memory, documents or tools) or knowledge (the model's own).")
+    ] = "knowledge"
 
 
 class Critique(ServerFrame, frozen=True, tag="critique"):
@@ -254,6 +268,13 @@ class Critique(ServerFrame, frozen=True, tag="critique"):
     rubric_name: Annotated[str, about("The rubric.")]
     feedback: Annotated[str, about("The critic's words.")]
     reason: Annotated[str, about("Why it was not graded; else empty.")] = ""
+    model: Annotated[str, about("The model that graded; empty for none.")] = ""
+
+
+class Vote(ServerFrame, frozen=True, tag="vote"):
+    """The user's thumb for an answer, and it is saved: the answer to `feedback`, and word of one given elsewhere."""
+
+    sentiment: Annotated[int, about("1, -1, or 0 for none.")]
 
 
 class ContextUpdated(Struct, frozen=True, tag="context_updated"):
@@ -268,6 +289,7 @@ class Compaction(Struct, frozen=True, tag="compaction"):
     session_id: Annotated[str, about("The conversation.")]
     state: Annotated[str, about("started, done, refused or failed.")]
     message: Annotated[str, about("In words.")] = ""
+    upto: Annotated[str, about("When done: the last turn that the summary stands for.")] = ""
 
 
 class SessionChanged(Struct, frozen=True, tag="session_changed"):
@@ -310,6 +332,7 @@ ServerEvent = (
     | ApprovalResult
     | Response
     | Critique
+    | Vote
     | ContextUpdated
     | Compaction
     | SessionChanged

@@ -16,7 +16,12 @@ from gateway.settings import UnknownSection
 
 _STATUS = {"not_found": 404, "conflict": 409, "ended": 409, "forbidden": 403, "internal": 500, "too_many": 429}
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
-_WHO = {"conversation": "The conversation store", "generator": "The generator", "ops": "The process watcher"}
+_WHO = {
+    "conversation": "The conversation store",
+    "memory_store": "The memory",
+    "generator": "The generator",
+    "ops": "The process watcher",
+}
 
 
 def user(user_id: Annotated[str | None, Query()] = None) -> str:

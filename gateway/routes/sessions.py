@@ -44,6 +44,7 @@ class SessionView(_View):
     turns: int
     running: bool
     persona: str
+    incognito: bool
 
 
 class SessionList(_View):
@@ -77,6 +78,24 @@ class ApprovalView(_View):
     state: str
 
 
+class MemoryUseView(_View):
+    """A memory that the prompt held; its text is looked up, while it is remembered."""
+
+    memory_id: str
+    kind: str
+    score: float
+
+
+class GradeView(_View):
+    """The critic's grade, or why there is none."""
+
+    score: int | None
+    rubric_name: str
+    feedback: str
+    reason: str
+    model: str
+
+
 class TurnView(_View):
     """One turn; for an open one the text is what was journalled so far."""
 
@@ -101,8 +120,23 @@ class TurnView(_View):
     left_out: int
     first_token_s: float | None
     seconds: float | None
+    facts: list[MemoryUseView]
+    recalled: list[MemoryUseView]
+    not_recalled: str
+    groundedness: str
+    grade: GradeView | None
+    sentiment: int
     after: str
     versions: list[str]
+
+
+class SummaryView(_View):
+    """What stands in the prompt for the oldest turns, up to `upto`."""
+
+    text: str
+    upto: str
+    turns: int
+    created_at: str
 
 
 class SessionDetail(_View):
@@ -110,6 +144,7 @@ class SessionDetail(_View):
 
     session: SessionView
     turns: list[TurnView]
+    summary: SummaryView | None
 
 
 class NewSession(BaseModel):
@@ -117,6 +152,7 @@ class NewSession(BaseModel):
 
     session_id: str | None = None
     title: Annotated[str, Field(max_length=200)] = ""
+    incognito: bool = False
 
 
 class Shown(BaseModel):
@@ -133,7 +169,8 @@ class Rename(BaseModel):
 
 def turn_view(turn: TurnInfo) -> TurnView:
     """The ledger's turn and its end as one flat object."""
-    end = {name: getattr(turn.end, name) for name in turn.end.__struct_fields__ if name not in ("status", "tool_calls")}
+    apart = ("status", "tool_calls", "facts", "recalled")
+    end = {name: getattr(turn.end, name) for name in turn.end.__struct_fields__ if name not in apart}
     calls = [ToolCallView.model_validate(call) for call in turn.end.tool_calls]
     return TurnView(
         query_id=turn.query_id,
@@ -145,6 +182,10 @@ def turn_view(turn: TurnInfo) -> TurnView:
         after=turn.after,
         versions=turn.versions,
         approvals=[ApprovalView.model_validate(approval) for approval in turn.approvals],
+        facts=[MemoryUseView.model_validate(memory) for memory in turn.end.facts],
+        recalled=[MemoryUseView.model_validate(memory) for memory in turn.end.recalled],
+        grade=None if turn.grade is None else GradeView.model_validate(turn.grade),
+        sentiment=turn.sentiment,
         **end,
     )
 
@@ -164,7 +205,8 @@ def router(bus: BusClient) -> APIRouter:
     async def create_session(who: User, body: NewSession | None = None) -> SessionView:
         wanted = body or NewSession()
         turn = TurnRef(_checked(wanted.session_id), who, "")
-        answer = await bus.request(CreateSession(title=wanted.title), Session, turn=turn)
+        wish = CreateSession(title=wanted.title, incognito=wanted.incognito)
+        answer = await bus.request(wish, Session, turn=turn)
         return _summary(answer.session)
 
     @routes.get("/{session_id}")
@@ -195,7 +237,11 @@ def router(bus: BusClient) -> APIRouter:
 
 
 def _detail(answer: Session) -> SessionDetail:
-    return SessionDetail(session=_summary(answer.session), turns=[turn_view(turn) for turn in answer.turns])
+    return SessionDetail(
+        session=_summary(answer.session),
+        turns=[turn_view(turn) for turn in answer.turns],
+        summary=None if answer.summary is None else SummaryView.model_validate(answer.summary),
+    )
 
 
 def _summary(session: SessionInfo) -> SessionView:

@@ -32,10 +32,6 @@ export default tseslint.config(
     extends: [a11y.flatConfigs.strict, hooks.configs.flat["recommended-latest"]],
   },
   {
-    files: ["dev/**/*.mjs"],
-    languageOptions: { globals: { ...globals.node, ...globals.browser } },
-  },
-  {
     files: ["public/*.js"],
     languageOptions: { globals: globals.browser, sourceType: "script" },
   },

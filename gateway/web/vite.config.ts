@@ -1,8 +1,8 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
-// `npm run dev` shows the sources beside a running gateway (or `npm run mock`).
-const gateway = process.env["LOCAL2_GATEWAY"] ?? "http://127.0.0.1:8799";
+// `npm run dev` shows the sources beside a running gateway.
+const gateway = process.env["LOCAL2_GATEWAY"] ?? "http://127.0.0.1:7800";
 
 // The gateway answers its own page only, so that the dev server speaks in its name.
 const toGateway = { target: gateway, changeOrigin: true, headers: { origin: gateway } };

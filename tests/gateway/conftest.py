@@ -19,6 +19,7 @@ from bus.envelope import Envelope, TurnRef
 from bus.errors import RequestFailed
 from bus.messages.approval import Approval, ApprovalInfo, DecideApproval
 from bus.messages.base import Message
+from bus.messages.compaction import CompactSession
 from bus.messages.control import Done
 from bus.messages.generation import (
     BackendInfo,
@@ -49,6 +50,7 @@ from bus.messages.ledger import (
     TurnHit,
     TurnInfo,
     TurnsFound,
+    VoteTurn,
 )
 from bus.messages.query import CancelTurn, SubmitTurn, TurnAccepted
 from bus.testing import MemoryBus
@@ -97,6 +99,8 @@ class Ledger:
         bus.serve(DecideApproval, self._decide)
         bus.serve(RenameSession, self._done)
         bus.serve(DeleteSession, self._done)
+        bus.serve(VoteTurn, self._done)
+        bus.serve(CompactSession, self._done)
 
     def put(self, query_id: str, *, status: str = "claimed", user: str = "default", **fields: Any) -> TurnInfo:
         """Know a turn."""

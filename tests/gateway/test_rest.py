@@ -62,6 +62,14 @@ async def test_a_session_is_made(stage):
 
 async def test_a_session_is_made_without_a_body(stage):
     assert (await stage.http("POST", "/api/sessions")).status_code == 201
+    message, _turn = await stage.ledger.was_asked(CreateSession)
+    assert message.incognito is False
+
+
+async def test_an_incognito_session_is_made(stage):
+    assert (await stage.http("POST", "/api/sessions", json={"incognito": True})).status_code == 201
+    message, _turn = await stage.ledger.was_asked(CreateSession)
+    assert message.incognito is True
 
 
 async def test_a_session_with_its_turns(stage):
@@ -80,7 +88,9 @@ async def test_a_session_with_its_turns(stage):
         "turns": 1,
         "running": False,
         "persona": "",
+        "incognito": False,
     }
+    assert body["summary"] is None
     assert turn == {
         "query_id": "q1",
         "query": "why?",
@@ -114,6 +124,12 @@ async def test_a_session_with_its_turns(stage):
         "left_out": 0,
         "first_token_s": None,
         "seconds": None,
+        "facts": [],
+        "recalled": [],
+        "not_recalled": "",
+        "groundedness": "knowledge",
+        "grade": None,
+        "sentiment": 0,
         "after": "",
         "versions": [],
     }

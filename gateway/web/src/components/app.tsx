@@ -7,6 +7,7 @@ import { Link, Redirect, Route, Switch, useLocation } from "wouter";
 import type { AppState } from "../state/model";
 import { ChatPage, NewChatPage } from "./chat-page";
 import { AwayBanner, DemoChip, LinkChip } from "./chips";
+import { IncognitoChip } from "./incognito";
 import { type Local2, Local2Context, useAppState } from "./context";
 import { Notices } from "./notices";
 import { titleOf } from "./session-item";
@@ -16,6 +17,7 @@ import { PHONE, useMedia } from "./use-media";
 import { useSessionId } from "./use-session-id";
 
 const StatusPage = lazy(() => import("./status-page"));
+const MemoryPage = lazy(() => import("./memory-page"));
 const SettingsPage = lazy(() => import("./settings-page"));
 
 export function App({ local2 }: { local2: Local2 }) {
@@ -67,6 +69,9 @@ function Pages() {
         <Route path="/status">
           <StatusPage />
         </Route>
+        <Route path="/memory">
+          <MemoryPage />
+        </Route>
         <Route path="/settings">
           <SettingsPage />
         </Route>
@@ -107,6 +112,7 @@ function TopBar({ away, sidebarShown, onSidebar }: TopBarProps) {
       <div className="top-title" dir="auto">
         {title !== "" && <h1>{title}</h1>}
       </div>
+      <IncognitoChip />
       <LinkChip away={away} />
       <DemoChip />
     </header>
@@ -128,4 +134,8 @@ function useTitle(): string {
   return chat;
 }
 
-const PAGE_TITLES: Record<string, string> = { "/status": "Status", "/settings": "Settings" };
+const PAGE_TITLES: Record<string, string> = {
+  "/memory": "Memory",
+  "/status": "Status",
+  "/settings": "Settings",
+};

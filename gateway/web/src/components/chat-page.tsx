@@ -1,6 +1,6 @@
 // What does a user see at `/` and at `/c/{session_id}`?
 
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 
 import { messageOf } from "../connection/rest";
@@ -11,6 +11,7 @@ import { DemoBanner, NoModelBanner } from "./chips";
 import { Composer } from "./composer";
 import { useAppState, useClient } from "./context";
 import { Conversation } from "./conversation";
+import { IncognitoSwitch } from "./incognito";
 import { useStickToBottom } from "./use-stick-to-bottom";
 import { WebHint } from "./web-switch";
 import { Welcome } from "./welcome";
@@ -21,11 +22,12 @@ export function NewChatPage() {
   const client = useClient();
   const connected = useAppState(isConnected);
   const [, navigate] = useLocation();
+  const [incognito, setIncognito] = useState(false);
   useEffect(() => client.open(null), [client]);
 
   const send = async (text: string) => {
     try {
-      const sessionId = await client.createSession();
+      const sessionId = await client.createSession(incognito);
       client.ask(sessionId, text);
       navigate(`/c/${encodeURIComponent(sessionId)}`);
       return true;
@@ -38,6 +40,7 @@ export function NewChatPage() {
     <main className="chat empty">
       <Welcome disabled={!connected} onSuggestion={(text) => void send(text)} />
       <div className="column hints">
+        <IncognitoSwitch on={incognito} onChange={setIncognito} />
         <DemoBanner />
         <WebHint />
       </div>

@@ -1,11 +1,12 @@
 // What was said in this session, and what is being said?
 
 import { ArrowDown } from "lucide-react";
-import { type RefObject, useEffect } from "react";
+import { Fragment, type RefObject, useEffect } from "react";
 import { useLocation } from "wouter";
 
 import type { Session } from "../state/model";
 import { activeTurn, isSettled } from "../state/selectors";
+import { SummedUp } from "./summed-up";
 import { turnAnchor, TurnView } from "./turn-view";
 import type { Stick } from "./use-stick-to-bottom";
 
@@ -21,8 +22,17 @@ export function Conversation({ session, stick }: { session: Session; stick: Stic
       <div ref={scroller} className="scroller" tabIndex={0} role="region" aria-label="Conversation">
         <div ref={content} className="column turns">
           {session.turns.map((turn) => (
-            <TurnView key={turn.queryId} turn={turn} latest={turn === latest} free={free} />
+            <Fragment key={turn.queryId}>
+              <TurnView turn={turn} latest={turn === latest} free={free} />
+              {turn.queryId === session.summary?.upto && <SummedUp summary={session.summary} />}
+            </Fragment>
           ))}
+          {session.compacting && (
+            <p className="summing-up" role="status">
+              <span className="pulse" aria-hidden />
+              The model sums up older turns…
+            </p>
+          )}
         </div>
       </div>
       <p className="visually-hidden" aria-live="polite">

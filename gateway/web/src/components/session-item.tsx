@@ -1,7 +1,7 @@
-// What can be done with a chat in the list? Open, rename, delete.
+// What can be done with a chat in the list? Open, rename, sum up, delete.
 
 import * as Menu from "@radix-ui/react-dropdown-menu";
-import { Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { Ellipsis, EyeOff, FoldVertical, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 
@@ -23,6 +23,7 @@ export function titleOf(entry: SessionView): string {
 }
 
 export function SessionItem({ entry, current, onChosen }: SessionItemProps) {
+  const client = useClient();
   const [doing, setDoing] = useState<Doing>("nothing");
   const done = () => setDoing("nothing");
   if (doing === "renaming") {
@@ -44,15 +45,26 @@ export function SessionItem({ entry, current, onChosen }: SessionItemProps) {
         <span className="session-title" dir="auto">
           {titleOf(entry)}
         </span>
+        {entry.incognito && <EyeOff size={14} role="img" aria-label="incognito" />}
         {entry.running && <span className="running-dot" role="img" aria-label="answering" />}
       </Link>
-      <ItemMenu title={titleOf(entry)} onChoose={setDoing} />
+      <ItemMenu
+        title={titleOf(entry)}
+        onChoose={setDoing}
+        onCompact={() => client.compact(entry.session_id)}
+      />
       {doing === "deleting" && <DeleteDialog entry={entry} current={current} onClose={done} />}
     </li>
   );
 }
 
-function ItemMenu({ title, onChoose }: { title: string; onChoose: (doing: Doing) => void }) {
+interface ItemMenuProps {
+  title: string;
+  onChoose: (doing: Doing) => void;
+  onCompact: () => void;
+}
+
+function ItemMenu({ title, onChoose, onCompact }: ItemMenuProps) {
   return (
     // Not modal: the modal form adds a style element to the page, which the policy refuses.
     <Menu.Root modal={false}>
@@ -63,6 +75,10 @@ function ItemMenu({ title, onChoose }: { title: string; onChoose: (doing: Doing)
         <Menu.Item className="menu-item" onSelect={() => onChoose("renaming")}>
           <Pencil size={15} aria-hidden />
           Rename
+        </Menu.Item>
+        <Menu.Item className="menu-item" onSelect={onCompact}>
+          <FoldVertical size={15} aria-hidden />
+          Sum up older turns
         </Menu.Item>
         <Menu.Item className="menu-item danger" onSelect={() => onChoose("deleting")}>
           <Trash2 size={15} aria-hidden />

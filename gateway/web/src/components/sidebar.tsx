@@ -1,6 +1,6 @@
 // What stands beside the conversation? The other ones, and the way to the other pages.
 
-import { Activity, PanelLeftClose, Settings, SquarePen } from "lucide-react";
+import { Activity, Brain, PanelLeftClose, Settings, SquarePen } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 
@@ -61,6 +61,9 @@ export function Sidebar({ onClose, onChosen }: SidebarProps) {
       </nav>
       <div className="sidebar-foot">
         <nav aria-label="Pages">
+          <PageLink href="/memory" onChosen={onChosen} icon={<Brain size={17} aria-hidden />}>
+            Memory
+          </PageLink>
           <PageLink href="/status" onChosen={onChosen} icon={<Activity size={17} aria-hidden />}>
             Status
           </PageLink>

@@ -1,26 +1,76 @@
-// How did this answer come to be? One line below it.
+// How did this answer come to be? One line below it; what has more to say opens.
 
+import { useId, useState } from "react";
+
+import { gradeWords, GROUNDS, recallWords } from "../state/memories";
 import type { Ending, Turn } from "../state/model";
 import { seconds } from "../state/words";
+import type { GradeView } from "../wire/rest";
 import { CopyButton } from "./copy-button";
+import { Remembered } from "./remembered";
+import { Thumbs } from "./thumbs";
 import { TurnActions } from "./turn-actions";
 
+type Open = "memories" | "grade" | null;
+
 export function TurnFooter({ turn, free }: { turn: Turn; free: boolean }) {
-  const { ending } = turn;
+  const { ending, grade } = turn;
+  const [open, setOpen] = useState<Open>(null);
+  const id = useId();
   if (!turn.accepted) {
     return null;
   }
+  const detail = (name: Exclude<Open, null>) => ({
+    open: open === name,
+    id,
+    onToggle: () => setOpen(open === name ? null : name),
+  });
+  const recalled = ending === null ? "" : recallWords(ending);
   return (
-    <footer className="turn-footer">
-      {turn.answer !== "" && <CopyButton text={turn.answer} label="Copy the answer" />}
-      {free && <TurnActions turn={turn} />}
-      {ending !== null && <Facts ending={ending} />}
-      {turn.critique?.score != null && (
-        <span className="fact" title={turn.critique.feedback}>
-          {turn.critique.rubric_name} {turn.critique.score}/5
-        </span>
-      )}
-    </footer>
+    <>
+      <footer className="turn-footer">
+        {turn.answer !== "" && <CopyButton text={turn.answer} label="Copy the answer" />}
+        {turn.phase === "answered" && <Thumbs turn={turn} />}
+        {free && <TurnActions turn={turn} />}
+        {ending !== null && <Facts ending={ending} />}
+        {recalled !== "" && <Detail {...detail("memories")}>{recalled}</Detail>}
+        {grade !== null && <Detail {...detail("grade")}>{gradeWords(grade)}</Detail>}
+      </footer>
+      <div id={id} hidden={open === null}>
+        {open === "memories" && ending !== null && <Remembered ending={ending} />}
+        {open === "grade" && grade !== null && <Grade grade={grade} />}
+      </div>
+    </>
+  );
+}
+
+interface DetailProps {
+  open: boolean;
+  id: string;
+  onToggle: () => void;
+  children: string;
+}
+
+function Detail({ open, id, onToggle, children }: DetailProps) {
+  return (
+    <button
+      type="button"
+      className="fact link-button"
+      aria-expanded={open}
+      aria-controls={id}
+      onClick={onToggle}
+    >
+      {children}
+    </button>
+  );
+}
+
+function Grade({ grade }: { grade: GradeView }) {
+  return (
+    <div className="turn-detail">
+      <p dir="auto">{grade.score === null ? grade.reason : grade.feedback}</p>
+      {grade.model !== "" && <p className="muted">Graded by {grade.model}, which can be wrong.</p>}
+    </div>
   );
 }
 
@@ -44,6 +94,10 @@ function Facts({ ending }: { ending: Ending }) {
 
 export function factsOf(ending: Ending): { text: string; title: string }[] {
   const facts: { text: string; title: string }[] = [];
+  const ground = GROUNDS[ending.groundedness];
+  if (ground !== undefined && ending.finishReason !== "error") {
+    facts.push({ text: ground.text, title: ground.about });
+  }
   if (ending.answerTokens !== null) {
     facts.push({
       text: `${ending.answerTokens.toLocaleString()} tokens`,

@@ -2,12 +2,13 @@ import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
 
+import { rest } from "../connection/rest";
 import type { Turn } from "../state/model";
-import { about, answerChunk, response, turn, turnAfter } from "../state/testing";
+import { about, answerChunk, memory, response, turn, turnAfter } from "../state/testing";
 import { type Local2, Local2Context } from "./context";
 import { TurnView } from "./turn-view";
 
-const client = { retry: vi.fn(), stopTurn: vi.fn() };
+const client = { retry: vi.fn(), stopTurn: vi.fn(), vote: vi.fn() };
 
 function show(one: Turn) {
   return render(
@@ -90,4 +91,54 @@ test("a screen reader hears the latest answer, once it is whole", () => {
   expect(reply?.getAttribute("aria-busy")).toBe("true");
   page.rerender(View(turnAfter(response())));
   expect(reply?.getAttribute("aria-busy")).toBe("false");
+});
+
+test("a thumb is given, and the same one takes it back", async () => {
+  const answered = turnAfter(response());
+  const { unmount } = render(
+    <Local2Context value={{ client } as unknown as Local2}>
+      <TurnView turn={answered} />
+    </Local2Context>,
+  );
+  await userEvent.click(screen.getByRole("button", { name: "A good answer", pressed: false }));
+  expect(client.vote).toHaveBeenLastCalledWith(answered, 1);
+  unmount();
+  const liked = { ...answered, sentiment: 1 };
+  show(liked);
+  await userEvent.click(screen.getByRole("button", { name: "A good answer", pressed: true }));
+  expect(client.vote).toHaveBeenLastCalledWith(liked, 0);
+});
+
+test("what failed is not voted on", () => {
+  show(turnAfter(response({ finish_reason: "error" })));
+  expect(screen.queryByRole("button", { name: "A good answer" })).toBeNull();
+});
+
+test("a grade opens to the critic's words; what was not graded says why", async () => {
+  const grade = { score: 2, rubric_name: "style", feedback: "Too long.", reason: "", model: "c" };
+  show({ ...turnAfter(response()), grade });
+  expect(screen.queryByText("Too long.")).toBeNull();
+  await userEvent.click(screen.getByRole("button", { name: "style 2/5" }));
+  expect(screen.getByText("Too long.")).toBeDefined();
+  show({ ...turnAfter(response()), grade: { ...grade, score: null, reason: "It only echoes." } });
+  await userEvent.click(screen.getByRole("button", { name: "not graded" }));
+  expect(screen.getByText("It only echoes.")).toBeDefined();
+});
+
+test("what was remembered is looked up; what is forgotten since is said to be", async () => {
+  const known = memory({ memory_id: "e1", kind: "engram", text: "Boots are in the shed." });
+  const items = vi.spyOn(rest, "memoryItems").mockResolvedValue([known]);
+  const uses = ["e1", "e2"].map((memory_id) => ({ memory_id, kind: "engram", score: 0.5 }));
+  show(turnAfter(response({ recalled: uses, groundedness: "grounded" })));
+  expect(screen.getByText("grounded")).toBeDefined();
+  await userEvent.click(screen.getByRole("button", { name: "2 memories" }));
+  expect(items).toHaveBeenCalledWith(["e1", "e2"]);
+  expect(await screen.findByText("Boots are in the shed.")).toBeDefined();
+  expect(screen.getByText("One that has been forgotten since.")).toBeDefined();
+});
+
+test("why nothing was recalled is said", async () => {
+  show(turnAfter(response({ not_recalled: "The memory took too long." })));
+  await userEvent.click(screen.getByRole("button", { name: "nothing recalled" }));
+  expect(screen.getByText("The memory took too long.")).toBeDefined();
 });

@@ -2,7 +2,16 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 
 import type { Session, Turn } from "../state/model";
 import { createStore, type Store } from "../state/store";
-import { about, accepted, answerChunk, record, response, snapshot } from "../state/testing";
+import {
+  detail as detailOf,
+  about,
+  accepted,
+  answerChunk,
+  record,
+  response,
+  snapshot,
+  turn,
+} from "../state/testing";
 import type { ServerEvent } from "../wire/generated";
 import type { SessionDetail } from "../wire/rest";
 import { ChatClient } from "./client";
@@ -31,14 +40,7 @@ function deferred<T>(): PromiseWithResolvers<T> {
   return { promise, resolve, reject };
 }
 
-const detail = (...turns: SessionDetail["turns"]): SessionDetail => ({
-  session: {
-    ...{ session_id: "s1", title: "", persona: "", created_at: "", updated_at: "" },
-    turns: turns.length,
-    running: false,
-  },
-  turns,
-});
+const detail = (...turns: SessionDetail["turns"]): SessionDetail => detailOf(turns);
 
 const session = (id = "s1"): Session => {
   const found = store.get().sessions[id];
@@ -447,4 +449,39 @@ test("frames that arrive together are applied together", () => {
   expect(later).toHaveLength(1);
   expect(seen).toHaveBeenCalledTimes(1);
   expect(session().turns[0]?.answer).toBe("ab");
+});
+
+describe("after an answer", () => {
+  test("a vote goes out; without a link it is said not to have", () => {
+    client.vote(turn(), 1);
+    expect(store.get().notices).toHaveLength(1);
+    FakeSocket.last.open();
+    client.vote(turn(), 1);
+    expect(FakeSocket.last.said).toContainEqual({
+      ...{ type: "feedback", query_id: "q1", sentiment: 1 },
+    });
+  });
+
+  test("a summary that came is fetched with its session", async () => {
+    FakeSocket.last.open();
+    client.open("s1");
+    fetched.at(-1)?.resolve(detail(record()));
+    await settle();
+    const before = fetched.length;
+    const word = { type: "compaction", session_id: "s1", message: "", upto: "" } as const;
+    FakeSocket.last.receive({ ...word, state: "started" });
+    expect(fetched).toHaveLength(before);
+    FakeSocket.last.receive({ ...word, state: "done", upto: "q1" });
+    const summary = { text: "Before.", upto: "q1", turns: 1, created_at: "" };
+    fetched.at(-1)?.resolve(detailOf([record()], { summary }));
+    await settle();
+    expect(fetched).toHaveLength(before + 1);
+    expect(session().summary).toEqual(summary);
+  });
+
+  test("a chat can begin incognito", async () => {
+    FakeSocket.last.open();
+    const sessionId = await client.createSession(true);
+    expect(session(sessionId).incognito).toBe(true);
+  });
 });

@@ -4,7 +4,7 @@ import { hasGap, lastPosition, openSessionIds } from "../state/selectors";
 import { adoptModel, readModel, validModel } from "../state/choices";
 import type { Turn } from "../state/model";
 import type { Store } from "../state/store";
-import type { Query, Resume, ServerEvent } from "../wire/generated";
+import type { Compaction, Query, Resume, ServerEvent, SessionChanged } from "../wire/generated";
 import { newId } from "./ids";
 import { Link, type SocketFactory } from "./link";
 import { Outbox } from "./outbox";
@@ -103,10 +103,10 @@ export class ChatClient {
   }
 
   /** A new session, empty and known; rejects with words where the gateway does not make one. */
-  async createSession(): Promise<string> {
-    const sessionId = await this.rest.createSession();
+  async createSession(incognito = false): Promise<string> {
+    const sessionId = await this.rest.createSession(incognito);
     this.watches.set(sessionId, new Watch());
-    this.store.dispatch({ type: "session_created", sessionId });
+    this.store.dispatch({ type: "session_created", sessionId, incognito });
     adoptModel(sessionId);
     return sessionId;
   }
@@ -167,6 +167,20 @@ export class ChatClient {
       this.store.dispatch({ type: "approval_answered", sessionId, approvalId, approved });
     } else {
       this.notice("Not connected: the approval was not sent. Try again in a moment.");
+    }
+  }
+
+  /** A thumb: 1, -1, or 0 to take it back. All tabs follow once it is saved. */
+  vote({ queryId }: Turn, sentiment: number): void {
+    if (!this.link.send({ type: "feedback", query_id: queryId, sentiment })) {
+      this.notice("Not connected: the vote was not sent. Try again in a moment.");
+    }
+  }
+
+  /** Has the model sum up a chat's older turns; where that stands comes as frames. */
+  compact(sessionId: string): void {
+    if (!this.link.send({ type: "compact", session_id: sessionId })) {
+      this.notice("Not connected: nothing is summed up. Try again in a moment.");
     }
   }
 
@@ -322,7 +336,7 @@ export class ChatClient {
     try {
       const detail = await this.rest.session(sessionId);
       if (watch.isCurrent(fetch)) {
-        this.store.dispatch({ type: "session_loaded", sessionId, records: detail.turns });
+        this.store.dispatch({ type: "session_loaded", sessionId, detail });
       }
     } catch (error) {
       if (watch.isCurrent(fetch)) {
@@ -404,11 +418,11 @@ export class ChatClient {
     return new Set(strange.flatMap((frame) => sessionOf(frame) ?? []));
   }
 
-  // Another tab deleted a turn, or shows another branch: so does this one.
+  // Another tab deleted a turn or shows another branch, or a summary came: what is shown follows.
   private turnsChanged(frames: readonly ServerEvent[]): readonly string[] {
     return frames.flatMap((frame) =>
-      frame.type === "session_changed" &&
-      frame.change === "turns" &&
+      (frame.type === "session_changed" || frame.type === "compaction") &&
+      isOtherHistory(frame) &&
       this.watches.has(frame.session_id)
         ? [frame.session_id]
         : [],
@@ -433,6 +447,10 @@ export class ChatClient {
       void this.refreshModels();
     }
   }
+}
+
+function isOtherHistory(frame: SessionChanged | Compaction): boolean {
+  return frame.type === "compaction" ? frame.state === "done" : frame.change === "turns";
 }
 
 function sessionOf(frame: ServerEvent): string | null {

@@ -2,12 +2,26 @@
 
 import { type Check, Mismatch } from "../wire/check";
 import {
+  type FactView,
   type Health,
   type HitView,
+  type Imported,
+  type MemoryEdit,
+  type MemoryList,
+  type MemoryStatusView,
+  type MemoryView,
   type Models,
+  type NewFact,
+  type NewSession,
   type ParticipantView,
+  readFactView,
   readHealth,
   readHits,
+  readImported,
+  readMemoriesView,
+  readMemoryList,
+  readMemoryStatusView,
+  readMemoryView,
   readModels,
   readParticipants,
   readSessionDetail,
@@ -44,7 +58,10 @@ const UNREACHABLE =
 
 async function request(method: string, path: string, body?: unknown): Promise<unknown> {
   const init: RequestInit = { method };
-  if (body !== undefined) {
+  if (body instanceof Blob) {
+    init.headers = { "content-type": body.type };
+    init.body = body;
+  } else if (body !== undefined) {
     init.headers = { "content-type": "application/json" };
     init.body = JSON.stringify(body);
   }
@@ -92,13 +109,15 @@ async function ask<T>(read: Check<T>, method: string, path: string, body?: unkno
   }
 }
 
+const memory = (id: string): string => `/api/memory/${encodeURIComponent(id)}`;
 const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`;
 
 export const rest = {
   sessions: async (): Promise<SessionView[]> =>
     (await ask(readSessionList, "GET", "/api/sessions")).sessions,
-  createSession: async (): Promise<string> =>
-    (await ask(readSessionView, "POST", "/api/sessions", {})).session_id,
+  createSession: async (incognito: boolean): Promise<string> =>
+    (await ask(readSessionView, "POST", "/api/sessions", { incognito } satisfies NewSession))
+      .session_id,
   session: (id: string): Promise<SessionDetail> => ask(readSessionDetail, "GET", session(id)),
   renameSession: async (id: string, title: string): Promise<void> => {
     await request("PATCH", session(id), { title });
@@ -114,6 +133,37 @@ export const rest = {
   },
   search: async (words: string): Promise<HitView[]> =>
     (await ask(readHits, "GET", `/api/search?q=${encodeURIComponent(words)}`)).hits,
+  /** A page of what is remembered, newest first; `before` is the page's before it `next`. */
+  memories: (kind: string, text: string, before = ""): Promise<MemoryList> =>
+    ask(readMemoryList, "GET", `/api/memory?${new URLSearchParams({ kind, text, before })}`),
+  /** Those of them that are still remembered. */
+  memoryItems: async (ids: readonly string[]): Promise<MemoryView[]> => {
+    const wanted = new URLSearchParams(ids.map((id) => ["id", id]));
+    return (await ask(readMemoriesView, "GET", `/api/memory/items?${wanted}`)).memories;
+  },
+  searchMemory: async (words: string): Promise<MemoryView[]> =>
+    (await ask(readMemoriesView, "GET", `/api/memory/search?q=${encodeURIComponent(words)}`))
+      .memories,
+  memoryStatus: (): Promise<MemoryStatusView> =>
+    ask(readMemoryStatusView, "GET", "/api/memory/status"),
+  pinFact: (fact: string): Promise<FactView> =>
+    ask(readFactView, "POST", "/api/memory/facts", { fact } satisfies NewFact),
+  editMemory: (id: string, text: string): Promise<MemoryView> =>
+    ask(readMemoryView, "PATCH", memory(id), { text } satisfies MemoryEdit),
+  forgetMemory: async (id: string): Promise<void> => {
+    await request("DELETE", memory(id));
+  },
+  forgetAll: async (): Promise<void> => {
+    await request("DELETE", "/api/memory");
+  },
+  /** Lines of an export, of which the first has this number in its file. */
+  importMemories: (lines: string, first: number): Promise<Imported> =>
+    ask(
+      readImported,
+      "POST",
+      `/api/memory/import?first=${first}`,
+      new Blob([lines], { type: "application/x-ndjson" }),
+    ),
   models: (): Promise<Models> => ask(readModels, "GET", "/api/models"),
   participants: async (): Promise<ParticipantView[]> =>
     (await ask(readParticipants, "GET", "/api/participants")).participants,

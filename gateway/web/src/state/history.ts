@@ -31,6 +31,8 @@ export function turnFromRecord(sessionId: string, record: TurnView): Turn {
     toolCalls: record.tool_calls,
     approvals: record.approvals.map(approvalOf),
     ending: endingOf(record),
+    grade: record.grade,
+    sentiment: record.sentiment,
   };
 }
 
@@ -53,7 +55,9 @@ function endingOf(record: TurnView): Ending | null {
     leftOut: record.left_out,
     firstTokenS: record.first_token_s,
     seconds: record.seconds,
-    groundedness: "",
+    memories: [...record.facts, ...record.recalled],
+    notRecalled: record.not_recalled,
+    groundedness: record.groundedness,
   };
 }
 
@@ -78,10 +82,11 @@ function mergeTurn(sessionId: string, live: Turn | undefined, record: TurnView):
     return saved;
   }
   if (live.ending !== null) {
-    return { ...live, versions: saved.versions };
+    const { versions, grade, sentiment } = saved;
+    return { ...live, versions, grade, sentiment };
   }
   if (saved.ending !== null) {
-    return { ...saved, thinkingMs: live.thinkingMs, critique: live.critique };
+    return { ...saved, thinkingMs: live.thinkingMs };
   }
   // Both are open: what was streamed is never older than the journal.
   const { versions, phase } = saved;

@@ -1,7 +1,7 @@
 // What does the UI know? Everything here is immutable; reducers make the next state.
 
-import type { Critique, ToolCallView } from "../wire/generated";
-import type { Health, Models, SessionView, Web } from "../wire/rest";
+import type { MemoryUse, ToolCallView } from "../wire/generated";
+import type { GradeView, Health, Models, SessionView, SummaryView, Web } from "../wire/rest";
 
 /**
  * Where a turn stands for its user. `sending` is not yet accepted by the gateway; `failed` without an
@@ -10,7 +10,7 @@ import type { Health, Models, SessionView, Web } from "../wire/rest";
 export type Phase =
   "sending" | "accepted" | "queued" | "running" | "answered" | "failed" | "cancelled";
 
-/** How a turn ended; present exactly when nothing but a grade can follow. */
+/** How a turn ended; present exactly when nothing but a grade and a vote can follow. */
 export interface Ending {
   readonly finishReason: string;
   readonly reason: string;
@@ -22,6 +22,10 @@ export interface Ending {
   readonly leftOut: number;
   readonly firstTokenS: number | null;
   readonly seconds: number | null;
+  /** The pinned facts, then what was recalled, the best first. */
+  readonly memories: readonly MemoryUse[];
+  /** Why nothing was recalled, where that is no plain lack. */
+  readonly notRecalled: string;
   readonly groundedness: string;
 }
 
@@ -81,7 +85,10 @@ export interface Turn {
   readonly stopping: boolean;
   readonly ending: Ending | null;
   readonly error: TurnError | null;
-  readonly critique: Critique | null;
+  /** The critic's; null while there is none. */
+  readonly grade: GradeView | null;
+  /** The user's thumb: 1, -1, or 0 for none. */
+  readonly sentiment: number;
 }
 
 export type Load = "new" | "loading" | "ready" | "missing" | "failed";
@@ -91,7 +98,12 @@ export interface Session {
   readonly turns: readonly Turn[];
   readonly load: Load;
   readonly loadError: string;
-  readonly compaction: { readonly state: string; readonly message: string } | null;
+  /** Nothing of it is remembered, and nothing is recalled in it. */
+  readonly incognito: boolean;
+  /** What stands in the prompt for its oldest turns. */
+  readonly summary: SummaryView | null;
+  /** Its older turns are being summed up. */
+  readonly compacting: boolean;
 }
 
 export type Link = "idle" | "connecting" | "open" | "waiting";
@@ -111,6 +123,8 @@ export interface AppState {
   readonly models: Models | null;
   readonly health: Health | null;
   readonly web: Web | null;
+  /** How often word came that the pinned facts changed. */
+  readonly factChanges: number;
   readonly notices: readonly Notice[];
   readonly lastNotice: number;
 }
@@ -123,6 +137,7 @@ export const initialState: AppState = {
   models: null,
   health: null,
   web: null,
+  factChanges: 0,
   notices: [],
   lastNotice: 0,
 };
@@ -149,10 +164,19 @@ export function newTurn(
     stopping: false,
     ending: null,
     error: null,
-    critique: null,
+    grade: null,
+    sentiment: 0,
   };
 }
 
 export function newSession(id: string, load: Load): Session {
-  return { id, turns: [], load, loadError: "", compaction: null };
+  return {
+    id,
+    turns: [],
+    load,
+    loadError: "",
+    incognito: false,
+    summary: null,
+    compacting: false,
+  };
 }

@@ -9,6 +9,7 @@ import {
   accepted,
   after,
   answerChunk,
+  detail,
   record,
   response,
   snapshot,
@@ -264,8 +265,10 @@ describe("a turn's life", () => {
       rubric_name: "helpful",
       feedback: "Good.",
       reason: "",
+      model: "m",
     } as const;
-    expect(turnAfter(response(), critique).critique?.score).toBe(4);
+    expect(turnAfter(response(), critique).grade?.score).toBe(4);
+    expect(turnAfter(response(), { type: "vote", ...about, sentiment: -1 }).sentiment).toBe(-1);
   });
 
   test("an error fails it with words; a later attempt brings it back", () => {
@@ -357,13 +360,23 @@ describe("sessions", () => {
     expect(after([answerChunk(0, "x"), start, response()])).toBe(initialState);
   });
 
-  test("pong and changed facts change nothing, a compaction is kept", () => {
-    const state = after([{ type: "pong" }, { type: "context_updated", user_id: "default" }]);
-    expect(state).toBe(initialState);
-    const compacted = after([
-      { type: "compaction", session_id: "s1", state: "done", message: "12 messages" },
-    ]);
-    expect(compacted.sessions["s1"]?.compaction?.state).toBe("done");
+  test("pong changes nothing, changed facts are counted", () => {
+    expect(after([{ type: "pong" }])).toBe(initialState);
+    expect(after([{ type: "context_updated", user_id: "default" }]).factChanges).toBe(1);
+  });
+
+  test("a compaction is seen while it runs, and told of where it changes nothing", () => {
+    const compaction = (state: string, message = ""): ServerEvent => ({
+      ...{ type: "compaction", session_id: "s1", state, message, upto: "" },
+    });
+    const running = after([compaction("started")]);
+    expect(running.sessions["s1"]?.compacting).toBe(true);
+    const done = after([compaction("done", "3 turns")], running);
+    expect([done.sessions["s1"]?.compacting, done.notices]).toEqual([false, []]);
+    const failed = after([compaction("failed", "The model said nothing.")], running);
+    expect(failed.sessions["s1"]?.compacting).toBe(false);
+    expect(failed.notices.map(({ text }) => text)).toEqual(["The model said nothing."]);
+    expect(after([compaction("refused")]).notices).toEqual([]);
   });
 
   test("frame types from a newer server are passed over", () => {
@@ -385,6 +398,7 @@ describe("sessions", () => {
       ...{ session_id, updated_at, title: session_id, persona: "", created_at: updated_at },
       turns: 1,
       running: false,
+      incognito: false,
     });
     const listed = reduce(initialState, {
       type: "listed",
@@ -403,7 +417,9 @@ describe("sessions", () => {
 
 describe("history", () => {
   const loaded = (state = initialState, ...records: ReturnType<typeof record>[]) =>
-    reduce(state, { type: "session_loaded", sessionId: "s1", records }).sessions["s1"];
+    reduce(state, { type: "session_loaded", sessionId: "s1", detail: detail(records) }).sessions[
+      "s1"
+    ];
 
   test("saved turns are shown as they ended", () => {
     const session = loaded(
@@ -436,6 +452,29 @@ describe("history", () => {
     });
   });
 
+  test("grades, votes and memories come with the record", () => {
+    const fact = { memory_id: "f1", kind: "fact", score: 0 };
+    const engram = { memory_id: "e1", kind: "engram", score: 0.7 };
+    const grade = { score: 2, rubric_name: "style", feedback: "", reason: "", model: "m" };
+    const saved = record({ facts: [fact], recalled: [engram], grade, sentiment: 1 });
+    const fresh = loaded(initialState, saved)?.turns[0];
+    expect(fresh).toMatchObject({ grade, sentiment: 1 });
+    expect(fresh?.ending?.memories).toEqual([fact, engram]);
+    const seen = loaded(after([accepted, response()]), saved)?.turns[0];
+    expect(seen).toMatchObject({ grade, sentiment: 1 });
+  });
+
+  test("a summary and incognito come with the session", () => {
+    const summary = { text: "Before.", upto: "q1", turns: 1, created_at: "" };
+    const session = { ...detail([]).session, incognito: true };
+    const loadedSession = reduce(initialState, {
+      type: "session_loaded",
+      sessionId: "s1",
+      detail: detail([record()], { summary, session }),
+    }).sessions["s1"];
+    expect(loadedSession).toMatchObject({ summary, incognito: true });
+  });
+
   test("a question that is not yet saved stays, last", () => {
     const asked = reduce(initialState, {
       type: "asked",
@@ -448,7 +487,11 @@ describe("history", () => {
   });
 
   test("a failed fetch does not hide what is there", () => {
-    const ready = reduce(initialState, { type: "session_loaded", sessionId: "s1", records: [] });
+    const ready = reduce(initialState, {
+      type: "session_loaded",
+      sessionId: "s1",
+      detail: detail([]),
+    });
     const failed = { type: "session_load_failed", sessionId: "s1", message: "No." } as const;
     expect(reduce(ready, failed).sessions["s1"]?.load).toBe("ready");
     expect(reduce(initialState, failed).sessions["s1"]).toMatchObject({

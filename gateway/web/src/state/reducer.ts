@@ -1,7 +1,7 @@
 // What does each thing that happens change in what the UI knows?
 
-import type { Error as ErrorFrame, ServerEvent } from "../wire/generated";
-import type { Health, Models, SessionView, TurnView, Web } from "../wire/rest";
+import type { Compaction, Error as ErrorFrame, ServerEvent } from "../wire/generated";
+import type { Health, Models, SessionDetail, SessionView, Web } from "../wire/rest";
 import { mergeHistory } from "./history";
 import { type AppState, type Link, newSession, newTurn, type Session, type Turn } from "./model";
 import { applyFrame, type TurnFrame } from "./turn";
@@ -23,9 +23,9 @@ export type Action =
   | { type: "withdrawn"; queryId: string; sessionId: string }
   | { type: "stopping"; queryId: string; sessionId: string }
   | { type: "approval_answered"; sessionId: string; approvalId: string; approved: boolean }
-  | { type: "session_created"; sessionId: string }
+  | { type: "session_created"; sessionId: string; incognito: boolean }
   | { type: "session_loading"; sessionId: string }
-  | { type: "session_loaded"; sessionId: string; records: readonly TurnView[] }
+  | { type: "session_loaded"; sessionId: string; detail: SessionDetail }
   | { type: "session_missing"; sessionId: string }
   | { type: "session_load_failed"; sessionId: string; message: string }
   | { type: "session_renamed"; sessionId: string; title: string }
@@ -64,7 +64,11 @@ export function reduce(state: AppState, action: Action): AppState {
     case "approval_answered":
       return answerApproval(state, action.sessionId, action.approvalId, action.approved);
     case "session_created":
-      return changeSession(state, action.sessionId, (session) => ({ ...session, load: "ready" }));
+      return changeSession(state, action.sessionId, (session) => ({
+        ...session,
+        load: "ready",
+        incognito: action.incognito,
+      }));
     case "session_loading":
       return changeSession(state, action.sessionId, (session) =>
         session.load === "ready" ? session : { ...session, load: "loading" },
@@ -73,7 +77,9 @@ export function reduce(state: AppState, action: Action): AppState {
       return changeSession(state, action.sessionId, (session) => ({
         ...session,
         load: "ready",
-        turns: mergeHistory(session.id, session.turns, action.records),
+        turns: mergeHistory(session.id, session.turns, action.detail.turns),
+        incognito: action.detail.session.incognito,
+        summary: action.detail.summary,
       }));
     case "session_missing":
       return changeSession(state, action.sessionId, (session) => ({ ...session, load: "missing" }));
@@ -111,20 +117,29 @@ export function reduce(state: AppState, action: Action): AppState {
 function reduceFrame(state: AppState, frame: ServerEvent, at: number): AppState {
   switch (frame.type) {
     case "pong":
-    case "context_updated":
       return state;
+    case "context_updated":
+      return { ...state, factChanges: state.factChanges + 1 };
     case "session_changed":
       return frame.change === "deleted" ? deleteSession(state, frame.session_id) : state;
     case "compaction":
-      return changeSession(state, frame.session_id, (session) => ({
-        ...session,
-        compaction: { state: frame.state, message: frame.message },
-      }));
+      return reduceCompaction(state, frame);
     case "error":
       return reduceError(state, frame);
     default:
       return reduceTurnFrame(state, frame, at);
   }
+}
+
+// A summary that came is seen in the conversation; one that did not has to be told of.
+function reduceCompaction(state: AppState, frame: Compaction): AppState {
+  const { session_id: sessionId, state: now, message } = frame;
+  const changed = changeSession(state, sessionId, (session) => ({
+    ...session,
+    compacting: now === "started",
+  }));
+  const told = (now === "failed" || now === "refused") && message !== "";
+  return told ? addNotice(changed, message) : changed;
 }
 
 function reduceTurnFrame(state: AppState, frame: TurnFrame, at: number): AppState {

@@ -8,7 +8,7 @@ import type {
   Snapshot,
   ThinkingChunk,
 } from "../wire/generated";
-import type { TurnView } from "../wire/rest";
+import type { MemoryView, SessionDetail, TurnView } from "../wire/rest";
 import { type AppState, initialState, newTurn, type Turn } from "./model";
 import { findTurn, reduce } from "./reducer";
 
@@ -72,8 +72,9 @@ export function response(rest: Partial<Response> = {}): Response {
     left_out: 0,
     first_token_s: 0.2,
     seconds: 1.5,
-    capsules: [],
-    pinned_facts: [],
+    facts: [],
+    recalled: [],
+    not_recalled: "",
     groundedness: "knowledge",
     ...rest,
   };
@@ -102,8 +103,32 @@ export function record(rest: Partial<TurnView> = {}): TurnView {
     left_out: 0,
     first_token_s: null,
     seconds: null,
+    facts: [],
+    recalled: [],
+    not_recalled: "",
+    groundedness: "knowledge",
+    grade: null,
+    sentiment: 0,
     after: "",
     versions: ["q1"],
+    ...rest,
+  };
+}
+
+export function detail(turns: TurnView[], rest: Partial<SessionDetail> = {}): SessionDetail {
+  return {
+    session: {
+      session_id: "s1",
+      title: "A chat",
+      created_at: "2025-01-01T00:00:00Z",
+      updated_at: "2025-01-01T00:00:00Z",
+      turns: turns.length,
+      running: false,
+      persona: "",
+      incognito: false,
+    },
+    turns,
+    summary: null,
     ...rest,
   };
 }
@@ -135,4 +160,27 @@ export function turnAfter(...frames: ServerEvent[]): Turn {
     throw new Error("there is no such turn");
   }
   return found;
+}
+
+export function memory(rest: Partial<MemoryView> = {}): MemoryView {
+  return {
+    memory_id: "m1",
+    kind: "fact",
+    text: "Ann plays the cello.",
+    created_at: "2025-01-01T00:00:00Z",
+    updated_at: "2025-01-01T00:00:00Z",
+    session_id: "",
+    query_id: "",
+    score: 0,
+    reason: "",
+    query: "",
+    intent: "",
+    entities: [],
+    critic_score: null,
+    sentiment: 0,
+    sources: [],
+    untrusted: false,
+    shared: false,
+    ...rest,
+  };
 }

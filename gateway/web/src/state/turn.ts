@@ -2,6 +2,7 @@
 
 import type {
   AnswerChunk,
+  Critique,
   Response,
   ServerEvent,
   Snapshot,
@@ -10,14 +11,17 @@ import type {
   ToolResultFrame,
   ToolStart,
 } from "../wire/generated";
+import type { GradeView } from "../wire/rest";
 import { mergeApprovals, requestApproval, settleApproval } from "./approvals";
 import type { Ending, Phase, Turn } from "./model";
 
 /** The frames that are always about a turn. */
 export type TurnFrame = Extract<ServerEvent, { query_id: string }>;
 
+const AFTER_THE_END = new Set<ServerEvent["type"]>(["critique", "vote"]);
+
 export function applyFrame(turn: Turn, frame: TurnFrame, at: number): Turn {
-  if (turn.ending !== null && frame.type !== "critique") {
+  if (turn.ending !== null && !AFTER_THE_END.has(frame.type)) {
     return turn;
   }
   switch (frame.type) {
@@ -43,7 +47,9 @@ export function applyFrame(turn: Turn, frame: TurnFrame, at: number): Turn {
     case "response":
       return applyResponse(endThinking(turn, at), frame);
     case "critique":
-      return { ...turn, critique: frame };
+      return { ...turn, grade: gradeOf(frame) };
+    case "vote":
+      return { ...turn, sentiment: frame.sentiment };
     default:
       return turn;
   }
@@ -242,6 +248,10 @@ export function phaseOf(finishReason: string): Phase {
   }
 }
 
+function gradeOf({ score, rubric_name, feedback, reason, model }: Critique): GradeView {
+  return { score, rubric_name, feedback, reason, model };
+}
+
 function endingOf(frame: Response): Ending {
   return {
     finishReason: frame.finish_reason,
@@ -254,6 +264,8 @@ function endingOf(frame: Response): Ending {
     leftOut: frame.left_out,
     firstTokenS: frame.first_token_s,
     seconds: frame.seconds,
+    memories: [...frame.facts, ...frame.recalled],
+    notRecalled: frame.not_recalled,
     groundedness: frame.groundedness,
   };
 }

@@ -62,9 +62,12 @@ test("a queued turn says how many come before it", () => {
 
 test("an end is told in words, a plain one not at all", () => {
   const ending = { reason: "", model: "m", demo: false, promptTokens: null, answerTokens: null };
-  const rest = { numCtx: null, leftOut: 0, firstTokenS: null, seconds: null, groundedness: "" };
+  const times = { firstTokenS: null, seconds: null };
+  const rest = { numCtx: null, leftOut: 0, memories: [], notRecalled: "", groundedness: "" };
   const ended = (finishReason: string, reason = "") =>
-    endWords(turn({ phase: "answered", ending: { ...ending, ...rest, finishReason, reason } }));
+    endWords(
+      turn({ phase: "answered", ending: { ...ending, ...times, ...rest, finishReason, reason } }),
+    );
   expect(ended("stop")).toBeNull();
   expect(ended("length")?.text).toContain("length");
   expect(ended("incomplete", "The model server died.")).toEqual({

@@ -25,6 +25,8 @@ export interface Query {
   persona?: string | null;
   /** A role (`default`, `quality`) or a model's name, for this turn. */
   model?: string | null;
+  /** For a new conversation: nothing of it is remembered, and nothing is recalled in it. */
+  incognito?: boolean;
 }
 
 /** Stop a turn: the model's connection closes, the text so far is kept. */
@@ -299,6 +301,19 @@ export interface ApprovalResult {
   session_id: string;
 }
 
+/**
+ * A memory that the prompt held. Its text is looked up (`GET /api/memory/items`), while it is
+ * remembered.
+ */
+export interface MemoryUse {
+  /** Its id. */
+  memory_id: string;
+  /** fact, engram or insight. */
+  kind: string;
+  /** How well it fitted; 0 for a pinned fact, which is always there. */
+  score: number;
+}
+
 /** The turn is over and its answer is saved. */
 export interface Response {
   type: "response";
@@ -328,11 +343,16 @@ export interface Response {
   first_token_s: number | null;
   /** From the claim of the turn to its end, in seconds. */
   seconds: number | null;
-  /** Recalled memories that the prompt held. */
-  capsules: Record<string, unknown>[];
   /** Pinned facts that the prompt held. */
-  pinned_facts: Record<string, unknown>[];
-  /** web, grounded or knowledge. */
+  facts: MemoryUse[];
+  /** Engrams and insights that the prompt held, the best first. */
+  recalled: MemoryUse[];
+  /** In words: why nothing was recalled, where that is no plain lack. */
+  not_recalled: string;
+  /**
+   * web (sources from outside), grounded (memory, documents or tools) or knowledge (the model's
+   * own).
+   */
   groundedness: string;
   /** The turn that this frame is about. */
   query_id: string;
@@ -351,6 +371,22 @@ export interface Critique {
   feedback: string;
   /** Why it was not graded; else empty. */
   reason: string;
+  /** The model that graded; empty for none. */
+  model: string;
+  /** The turn that this frame is about. */
+  query_id: string;
+  /** The conversation of that turn. */
+  session_id: string;
+}
+
+/**
+ * The user's thumb for an answer, and it is saved: the answer to `feedback`, and word of one given
+ * elsewhere.
+ */
+export interface Vote {
+  type: "vote";
+  /** 1, -1, or 0 for none. */
+  sentiment: number;
   /** The turn that this frame is about. */
   query_id: string;
   /** The conversation of that turn. */
@@ -373,6 +409,8 @@ export interface Compaction {
   state: string;
   /** In words. */
   message: string;
+  /** When done: the last turn that the summary stands for. */
+  upto: string;
 }
 
 /**
@@ -533,6 +571,12 @@ export const readApprovalResult: Check<ApprovalResult> = is.fields({
   session_id: is.text,
 });
 
+export const readMemoryUse: Check<MemoryUse> = is.fields({
+  memory_id: is.text,
+  kind: is.text,
+  score: is.withDefault(is.number, 0.0),
+});
+
 export const readResponse: Check<Response> = is.fields({
   type: is.only("response"),
   answer: is.text,
@@ -548,8 +592,9 @@ export const readResponse: Check<Response> = is.fields({
   left_out: is.withDefault(is.number, 0),
   first_token_s: is.withDefault(is.oneOf(is.number, is.nothing), null),
   seconds: is.withDefault(is.oneOf(is.number, is.nothing), null),
-  capsules: is.withDefault(is.list(is.record(is.anything)), []),
-  pinned_facts: is.withDefault(is.list(is.record(is.anything)), []),
+  facts: is.withDefault(is.list(readMemoryUse), []),
+  recalled: is.withDefault(is.list(readMemoryUse), []),
+  not_recalled: is.withDefault(is.text, ""),
   groundedness: is.withDefault(is.text, "knowledge"),
   query_id: is.text,
   session_id: is.text,
@@ -561,6 +606,14 @@ export const readCritique: Check<Critique> = is.fields({
   rubric_name: is.text,
   feedback: is.text,
   reason: is.withDefault(is.text, ""),
+  model: is.withDefault(is.text, ""),
+  query_id: is.text,
+  session_id: is.text,
+});
+
+export const readVote: Check<Vote> = is.fields({
+  type: is.only("vote"),
+  sentiment: is.number,
   query_id: is.text,
   session_id: is.text,
 });
@@ -575,6 +628,7 @@ export const readCompaction: Check<Compaction> = is.fields({
   session_id: is.text,
   state: is.text,
   message: is.withDefault(is.text, ""),
+  upto: is.withDefault(is.text, ""),
 });
 
 export const readSessionChanged: Check<SessionChanged> = is.fields({
@@ -620,6 +674,7 @@ export type ServerEvent =
   | ApprovalResult
   | Response
   | Critique
+  | Vote
   | ContextUpdated
   | Compaction
   | SessionChanged
@@ -640,6 +695,7 @@ export const serverEvents: Readonly<Record<ServerEvent["type"], Check<ServerEven
   approval_result: readApprovalResult,
   response: readResponse,
   critique: readCritique,
+  vote: readVote,
   context_updated: readContextUpdated,
   compaction: readCompaction,
   session_changed: readSessionChanged,

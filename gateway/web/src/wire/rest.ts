@@ -31,6 +31,22 @@ export interface CommandView {
   tool: string;
 }
 
+/** What was pinned; `merged` where it was known already. */
+export interface FactView {
+  fact_id: string;
+  fact: string;
+  merged: boolean;
+}
+
+/** The critic's grade, or why there is none. */
+export interface GradeView {
+  score: number | null;
+  rubric_name: string;
+  feedback: string;
+  reason: string;
+  model: string;
+}
+
 /** The stack in one look. */
 export interface Health {
   status: string;
@@ -56,10 +72,75 @@ export interface Hits {
   hits: HitView[];
 }
 
+/** What came of an import. */
+export interface Imported {
+  added: number;
+  known: number;
+}
+
 /** A place in a text, in characters: from `start` up to `end`. */
 export interface MarkView {
   start: number;
   end: number;
+}
+
+/** Some memories. */
+export interface MemoriesView {
+  memories: MemoryView[];
+}
+
+/** The body of PATCH: other words, or whether all users of this machine may recall it. */
+export interface MemoryEdit {
+  text?: string | null;
+  shared?: boolean | null;
+}
+
+/** A page, newest first; `next` names the one after it, empty for none. */
+export interface MemoryList {
+  memories: MemoryView[];
+  next: string;
+  total: number;
+}
+
+/** How the memory does. */
+export interface MemoryStatusView {
+  model: string;
+  dimensions: number;
+  message: string;
+  reembedded: number;
+  reembedding: number;
+  waiting: number;
+  write_enabled: boolean;
+}
+
+/** A memory that the prompt held; its text is looked up, while it is remembered. */
+export interface MemoryUseView {
+  memory_id: string;
+  kind: string;
+  score: number;
+}
+
+/**
+ * One thing that is remembered: a pinned fact, an engram (of one turn), or an insight (of several).
+ */
+export interface MemoryView {
+  memory_id: string;
+  kind: string;
+  text: string;
+  created_at: string;
+  updated_at: string;
+  session_id: string;
+  query_id: string;
+  score: number;
+  reason: string;
+  query: string;
+  intent: string;
+  entities: string[];
+  critic_score: number | null;
+  sentiment: number;
+  sources: string[];
+  untrusted: boolean;
+  shared: boolean;
 }
 
 /** One model that is installed; its size is 0 where nobody says. */
@@ -80,10 +161,17 @@ export interface Models {
   counts: Record<string, number>;
 }
 
+/** The body of POST: a fact to pin. */
+export interface NewFact {
+  fact: string;
+  reason?: string;
+}
+
 /** The body of POST; all of it may be left out. */
 export interface NewSession {
   session_id?: string | null;
   title?: string;
+  incognito?: boolean;
 }
 
 /** One program; figures are null where only its own announcements are known. */
@@ -157,6 +245,7 @@ export interface RoleView {
 export interface SessionDetail {
   session: SessionView;
   turns: TurnView[];
+  summary: SummaryView | null;
 }
 
 /** Newest first. */
@@ -173,6 +262,7 @@ export interface SessionView {
   turns: number;
   running: boolean;
   persona: string;
+  incognito: boolean;
 }
 
 /** One key of one section. */
@@ -201,6 +291,14 @@ export interface Settings {
 /** The body of PUT /shown: a turn of the branch to show. */
 export interface Shown {
   query_id: string;
+}
+
+/** What stands in the prompt for the oldest turns, up to `upto`. */
+export interface SummaryView {
+  text: string;
+  upto: string;
+  turns: number;
+  created_at: string;
 }
 
 /** One tool call. */
@@ -238,6 +336,12 @@ export interface TurnView {
   left_out: number;
   first_token_s: number | null;
   seconds: number | null;
+  facts: MemoryUseView[];
+  recalled: MemoryUseView[];
+  not_recalled: string;
+  groundedness: string;
+  grade: GradeView | null;
+  sentiment: number;
   after: string;
   versions: string[];
 }
@@ -286,6 +390,20 @@ export const readCommandView: Check<CommandView> = is.fields({
   tool: is.text,
 });
 
+export const readFactView: Check<FactView> = is.fields({
+  fact_id: is.text,
+  fact: is.text,
+  merged: is.flag,
+});
+
+export const readGradeView: Check<GradeView> = is.fields({
+  score: is.oneOf(is.number, is.nothing),
+  rubric_name: is.text,
+  feedback: is.text,
+  reason: is.text,
+  model: is.text,
+});
+
 export const readHealth: Check<Health> = is.fields({
   status: is.text,
   version: is.text,
@@ -311,6 +429,57 @@ export const readHitView: Check<HitView> = is.fields({
 
 export const readHits: Check<Hits> = is.fields({
   hits: is.list(readHitView),
+});
+
+export const readImported: Check<Imported> = is.fields({
+  added: is.number,
+  known: is.number,
+});
+
+export const readMemoryView: Check<MemoryView> = is.fields({
+  memory_id: is.text,
+  kind: is.text,
+  text: is.text,
+  created_at: is.text,
+  updated_at: is.text,
+  session_id: is.text,
+  query_id: is.text,
+  score: is.number,
+  reason: is.text,
+  query: is.text,
+  intent: is.text,
+  entities: is.list(is.text),
+  critic_score: is.oneOf(is.number, is.nothing),
+  sentiment: is.number,
+  sources: is.list(is.text),
+  untrusted: is.flag,
+  shared: is.flag,
+});
+
+export const readMemoriesView: Check<MemoriesView> = is.fields({
+  memories: is.list(readMemoryView),
+});
+
+export const readMemoryList: Check<MemoryList> = is.fields({
+  memories: is.list(readMemoryView),
+  next: is.text,
+  total: is.number,
+});
+
+export const readMemoryStatusView: Check<MemoryStatusView> = is.fields({
+  model: is.text,
+  dimensions: is.number,
+  message: is.text,
+  reembedded: is.number,
+  reembedding: is.number,
+  waiting: is.number,
+  write_enabled: is.flag,
+});
+
+export const readMemoryUseView: Check<MemoryUseView> = is.fields({
+  memory_id: is.text,
+  kind: is.text,
+  score: is.number,
 });
 
 export const readModelView: Check<ModelView> = is.fields({
@@ -392,6 +561,7 @@ export const readSessionView: Check<SessionView> = is.fields({
   turns: is.number,
   running: is.flag,
   persona: is.text,
+  incognito: is.flag,
 });
 
 export const readToolCallView: Check<ToolCallView> = is.fields({
@@ -427,13 +597,27 @@ export const readTurnView: Check<TurnView> = is.fields({
   left_out: is.number,
   first_token_s: is.oneOf(is.number, is.nothing),
   seconds: is.oneOf(is.number, is.nothing),
+  facts: is.list(readMemoryUseView),
+  recalled: is.list(readMemoryUseView),
+  not_recalled: is.text,
+  groundedness: is.text,
+  grade: is.oneOf(readGradeView, is.nothing),
+  sentiment: is.number,
   after: is.text,
   versions: is.list(is.text),
+});
+
+export const readSummaryView: Check<SummaryView> = is.fields({
+  text: is.text,
+  upto: is.text,
+  turns: is.number,
+  created_at: is.text,
 });
 
 export const readSessionDetail: Check<SessionDetail> = is.fields({
   session: readSessionView,
   turns: is.list(readTurnView),
+  summary: is.oneOf(readSummaryView, is.nothing),
 });
 
 export const readSessionList: Check<SessionList> = is.fields({

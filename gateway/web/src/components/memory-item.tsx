@@ -1,0 +1,152 @@
+// One memory: what it says, where it comes from, and how it is changed or forgotten.
+
+import { Pencil, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+
+import { messageOf, rest } from "../connection/rest";
+import { kindWords, placeOf } from "../state/memories";
+import type { MemoryView } from "../wire/rest";
+import { useClient } from "./context";
+import { Confirm } from "./modal";
+
+interface MemoryItemProps {
+  memory: MemoryView;
+  onChanged: () => void;
+}
+
+type Doing = "nothing" | "editing" | "forgetting";
+
+export function MemoryItem({ memory, onChanged }: MemoryItemProps) {
+  const client = useClient();
+  const [doing, setDoing] = useState<Doing>("nothing");
+  const done = () => setDoing("nothing");
+  const forget = () => {
+    rest
+      .forgetMemory(memory.memory_id)
+      .then(onChanged)
+      .catch((error: unknown) => client.notice(`Not forgotten: ${messageOf(error)}`));
+  };
+  return (
+    <li className="memory">
+      {doing === "editing" ? (
+        <Editor memory={memory} onChanged={onChanged} onDone={done} />
+      ) : (
+        <p className="memory-text" dir="auto">
+          {memory.text}
+        </p>
+      )}
+      <About memory={memory} />
+      <div className="memory-actions">
+        <button
+          type="button"
+          className="icon-button small"
+          aria-label={`Change: ${memory.text}`}
+          title="Change"
+          onClick={() => setDoing("editing")}
+        >
+          <Pencil size={14} aria-hidden />
+        </button>
+        <button
+          type="button"
+          className="icon-button small"
+          aria-label={`Forget: ${memory.text}`}
+          title="Forget"
+          onClick={() => setDoing("forgetting")}
+        >
+          <Trash2 size={14} aria-hidden />
+        </button>
+      </div>
+      {doing === "forgetting" && (
+        <Confirm
+          title="Forget this?"
+          text={`“${memory.text}” will be gone for good, with the insights made of it. The chat stays.`}
+          action="Forget"
+          onConfirm={forget}
+          onClose={done}
+        />
+      )}
+    </li>
+  );
+}
+
+function About({ memory }: { memory: MemoryView }) {
+  const place = placeOf(memory);
+  return (
+    <p className="memory-about">
+      <span className="tag">{kindWords(memory.kind)}</span>
+      {memory.intent !== "" && <span>{memory.intent}</span>}
+      <time dateTime={memory.created_at}>{dayOf(memory.created_at)}</time>
+      {memory.reason !== "" && <span dir="auto">{memory.reason}</span>}
+      {memory.sources.length > 0 && <span>made of {memory.sources.length} chats</span>}
+      {memory.critic_score !== null && <span>critic {memory.critic_score}/5</span>}
+      {memory.sentiment !== 0 && (
+        <span>{memory.sentiment > 0 ? "you liked it" : "you did not like it"}</span>
+      )}
+      {memory.untrusted && (
+        <span title="Never taken for instructions">with content from outside</span>
+      )}
+      {memory.shared && <span>shared with all users</span>}
+      {place !== null && <Link href={place}>its chat</Link>}
+    </p>
+  );
+}
+
+interface EditorProps extends MemoryItemProps {
+  onDone: () => void;
+}
+
+function Editor({ memory, onChanged, onDone }: EditorProps) {
+  const client = useClient();
+  const [text, setText] = useState(memory.text);
+  const save = async () => {
+    try {
+      await rest.editMemory(memory.memory_id, text.trim());
+      onDone();
+      onChanged();
+    } catch (error) {
+      client.notice(`Not changed: ${messageOf(error)}`);
+    }
+  };
+  return (
+    <form
+      className="memory-editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <textarea
+        className="input"
+        dir="auto"
+        aria-label="What is remembered"
+        rows={3}
+        maxLength={4000}
+        value={text}
+        // The user just asked to type here.
+        // eslint-disable-next-line jsx-a11y/no-autofocus
+        autoFocus
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") {
+            event.stopPropagation();
+            onDone();
+          }
+        }}
+      />
+      <div className="button-row">
+        <button type="submit" className="button small primary" disabled={text.trim() === ""}>
+          Save
+        </button>
+        <button type="button" className="button small" onClick={onDone}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function dayOf(iso: string): string {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime()) ? "" : date.toLocaleDateString();
+}
