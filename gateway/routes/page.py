@@ -14,8 +14,8 @@ from starlette.routing import BaseRoute, Route
 from gateway.routes.replies import refusal
 
 DIST = Path(__file__).resolve().parent.parent / "web" / "dist"
-_VIEWS = ("/", "/c/{session_id}", "/status", "/settings")
-"""Addresses inside the page: each is the one index.html."""
+_VIEWS = ("/", "/c/{session_id}", "/status", "/memory", "/settings")
+"""Addresses inside the page, those of its router: each is the one index.html."""
 _HASHED = "public, max-age=31536000, immutable"
 _TYPES = {".js": "text/javascript", ".woff2": "font/woff2", ".svg": "image/svg+xml", ".webmanifest": "application/json"}
 _NOT_BUILT = """\

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
+
+from gateway.routes.page import DIST
+
+WEB = DIST.parent
 
 
 @pytest.fixture
@@ -19,7 +25,11 @@ def dist(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("path", ["/", "/c/any-session", "/status", "/settings"])
+ROUTED = re.findall(r'<Route path="([^"]+)"', (WEB / "src" / "components" / "app.tsx").read_text(encoding="utf-8"))
+"""All addresses that the page's router knows: each can be opened and reloaded."""
+
+
+@pytest.mark.parametrize("path", [path.replace(":sessionId", "any-session") for path in ROUTED])
 async def test_each_view_is_the_page(dist, stage, path):
     answer = await stage.http("GET", path)
     assert (answer.status_code, answer.text) == (200, "<title>LoCAL2</title>")

@@ -7,6 +7,7 @@ import { messageOf, rest } from "../connection/rest";
 import { kindWords, placeOf } from "../state/memories";
 import type { Ending } from "../state/model";
 import type { MemoryView } from "../wire/rest";
+import { TurnDetail } from "./turn-detail";
 
 export function Remembered({ ending }: { ending: Ending }) {
   const { memories, notRecalled } = ending;
@@ -25,7 +26,7 @@ export function Remembered({ ending }: { ending: Ending }) {
     };
   }, [memories]);
   return (
-    <div className="turn-detail">
+    <TurnDetail shown={known}>
       {notRecalled !== "" && <p>{notRecalled}</p>}
       {error !== "" && <p role="alert">{error}</p>}
       {known !== null && (
@@ -40,7 +41,7 @@ export function Remembered({ ending }: { ending: Ending }) {
         </ul>
       )}
       <Link href="/memory">See and change what is remembered</Link>
-    </div>
+    </TurnDetail>
   );
 }
 

@@ -10,6 +10,7 @@ import { CopyButton } from "./copy-button";
 import { Remembered } from "./remembered";
 import { Thumbs } from "./thumbs";
 import { TurnActions } from "./turn-actions";
+import { TurnDetail } from "./turn-detail";
 
 type Open = "memories" | "grade" | null;
 
@@ -67,10 +68,14 @@ function Detail({ open, id, onToggle, children }: DetailProps) {
 
 function Grade({ grade }: { grade: GradeView }) {
   return (
-    <div className="turn-detail">
+    <TurnDetail shown={grade}>
       <p dir="auto">{grade.score === null ? grade.reason : grade.feedback}</p>
-      {grade.model !== "" && <p className="muted">Graded by {grade.model}, which can be wrong.</p>}
-    </div>
+      {grade.model !== "" && (
+        <p className="muted">
+          Judged by {grade.model} as “{grade.rubric_name}”, which can be wrong.
+        </p>
+      )}
+    </TurnDetail>
   );
 }
 
@@ -99,8 +104,9 @@ export function factsOf(ending: Ending): { text: string; title: string }[] {
     facts.push({ text: ground.text, title: ground.about });
   }
   if (ending.answerTokens !== null) {
+    const unit = ending.answerTokens === 1 ? "token" : "tokens";
     facts.push({
-      text: `${ending.answerTokens.toLocaleString()} tokens`,
+      text: `${ending.answerTokens.toLocaleString()} ${unit}`,
       title: tokenTitle(ending),
     });
   }

@@ -118,7 +118,7 @@ test("a grade opens to the critic's words; what was not graded says why", async 
   const grade = { score: 2, rubric_name: "style", feedback: "Too long.", reason: "", model: "c" };
   show({ ...turnAfter(response()), grade });
   expect(screen.queryByText("Too long.")).toBeNull();
-  await userEvent.click(screen.getByRole("button", { name: "style 2/5" }));
+  await userEvent.click(screen.getByRole("button", { name: "graded 2/5" }));
   expect(screen.getByText("Too long.")).toBeDefined();
   show({ ...turnAfter(response()), grade: { ...grade, score: null, reason: "It only echoes." } });
   await userEvent.click(screen.getByRole("button", { name: "not graded" }));

@@ -53,7 +53,7 @@ describe("words", () => {
   });
 
   it("never make a score of what was not graded", () => {
-    expect(gradeWords(grade)).toBe("style 4/5");
+    expect(gradeWords(grade)).toBe("graded 4/5");
     expect(gradeWords({ ...grade, score: null, reason: "An echo." })).toBe("not graded");
   });
 

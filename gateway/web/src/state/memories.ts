@@ -31,7 +31,7 @@ export function recallWords({ memories, notRecalled }: Ending): string {
 }
 
 export function gradeWords(grade: GradeView): string {
-  return grade.score === null ? "not graded" : `${grade.rubric_name} ${grade.score}/5`;
+  return grade.score === null ? "not graded" : `graded ${grade.score}/5`;
 }
 
 /** Where a memory comes from; null where that is no single turn. */
