@@ -10,7 +10,10 @@ interface TurnDetailProps {
 
 export function TurnDetail({ shown, children }: TurnDetailProps) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [shown]);
+  useEffect(() => {
+    // Some browsers give a promise here, which an effect may not return.
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, [shown]);
   return (
     <div ref={box} className="turn-detail">
       {children}
