@@ -13,13 +13,15 @@ from pathlib import Path
 
 from scripts.benchmarks.report import Report
 
-NAMES = ("turns", "tools", "ledger", "processes", "model")
+NAMES = ("turns", "tools", "ledger", "processes", "model", "memory")
 
 
 def main() -> None:
     """Run the chosen benchmarks and print one table."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; all but model where left out")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"{', '.join(NAMES)}; all but the last two where left out"
+    )
     parser.add_argument("--json", type=Path, help="also write all samples to this file")
     chosen = parser.parse_args()
     names = chosen.names or ["turns", "tools", "ledger", "processes"]
