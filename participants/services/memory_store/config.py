@@ -21,6 +21,10 @@ class MemoryStoreConfig(Section, frozen=True, kw_only=True):
     threshold: Annotated[
         float, Meta(description="What fits a question less than this is not recalled, from 0 to 1.", ge=0, le=1)
     ] = 0.4
+    minilm_threshold: Annotated[
+        float,
+        Meta(description="The same with the small model inside LoCAL2, whose figures are lower.", ge=0, le=1),
+    ] = 0.22
     embed_s: Annotated[
         float, Meta(description="Seconds that the vector of a question may take; then words alone decide.", gt=0)
     ] = 0.5

@@ -61,7 +61,7 @@ class Looking:
         facts = self._store.of_kind(user_id, "fact")
         config = self._config()
         limits = {"engram": config.recall_limit, "insight": config.insight_limit}
-        found, reason = await self._recaller.find(user_id, checks.clean(message.query), limits, config.threshold)
+        found, reason = await self._recaller.find(user_id, checks.clean(message.query), limits)
         return Recalled(
             facts=_own(facts, user_id),
             engrams=_own(found["engram"], user_id),
@@ -73,8 +73,7 @@ class Looking:
         """What fits, of all kinds, best first."""
         user_id = checks.user(request)
         limits = {kind: message.limit for kind in checks.KINDS}
-        threshold = self._config().threshold * _SEARCH_SHARE
-        found, _ = await self._recaller.find(user_id, checks.clean(message.query), limits, threshold)
+        found, _ = await self._recaller.find(user_id, checks.clean(message.query), limits, _SEARCH_SHARE)
         best = sorted((memory for some in found.values() for memory in some), key=lambda memory: -memory.score)
         return MemoriesFound(memories=_own(best, user_id)[: message.limit])
 

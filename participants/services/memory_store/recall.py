@@ -7,7 +7,7 @@ yet. Each looks at a bounded number of memories, however many there are.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,9 +27,17 @@ _NEAREST = 40
 _MOST_WORDS = 12
 _EACH_WORD = 20
 _MOST_BY_WORDS = 30
+_MINILM = "minilm"
+"""In the name of the model inside LoCAL2, and of the same one on Ollama."""
 _WORDS_ALONE = 0.5
 """What a memory without a vector counts that holds all words of a question; less where it holds fewer."""
 SLOW = "The embedding model took too long: only words were looked for."
+
+
+def threshold_of(config: MemoryStoreConfig, models: Iterable[str]) -> float:
+    """The lowest threshold of the models that were asked: what fits has other figures in each."""
+    each = [config.minilm_threshold if _MINILM in model else config.threshold for model in models]
+    return min(each, default=config.threshold)
 
 
 class Recaller:
@@ -45,7 +53,7 @@ class Recaller:
         self._store, self._meaning, self._config = store, meaning, config
 
     async def find(
-        self, user_id: str, query: str, limits: dict[str, int], threshold: float
+        self, user_id: str, query: str, limits: dict[str, int], share: float = 1.0
     ) -> tuple[dict[str, list[Memory]], str]:
         """The best memories of each kind, and why vectors were not looked at, in words.
 
@@ -53,10 +61,11 @@ class Recaller:
             user_id: Whose.
             query: The question.
             limits: Kind to how many at most.
-            threshold: What fits less is left out.
+            share: What fits less than so much of the threshold is left out.
         """
         owners = [user_id, *self._sharers(user_id, list(limits))]
         vectors, reason = await self._vectors(query, owners, list(limits))
+        threshold = share * threshold_of(self._config(), vectors)
         found: dict[str, list[Memory]] = {}
         for kind, limit in limits.items():
             candidates: list[Candidate] = []
