@@ -2,6 +2,7 @@
 
 recall@1, recall@5  of 40 people with 25 facts each (people.py), by the sort of question; bare is plain cosine over the
                     same vectors of the same user
+for nothing         engrams that are recalled for a question about something else
 leaks               memories of another user among all that was recalled, in percent
 recall              milliseconds of one recall among so many engrams of one user, with the question's vector known
 vectors found       of the ten nearest by exact search those that Chroma's index finds, among the most engrams
@@ -99,7 +100,7 @@ class Bench:
 
 async def run(report: Report) -> None:
     """Measure people first, then crowds."""
-    texts = sorted({text for person in range(people.PEOPLE) for text in _texts(person)})
+    texts = sorted({text for person in range(people.PEOPLE) for text in _texts(person)} | set(people.CHATTER))
     model = model_of(EMBEDDING)
     minilm = MiniLm(model.paths[0], model.paths[1])
     vectors, _ = await minilm.embed(texts)
@@ -146,6 +147,8 @@ async def _people(report: Report, bench: Bench, known: dict[str, list[float]]) -
     report.add(
         f"leaks between users ({len(recalled)})", "%", [100.0 * _mean([float(one) for one in recalled])], goal="0"
     )
+    idle = [await bench.recall(f"p{n}", text) for n in range(people.PEOPLE) for text in people.CHATTER]
+    report.add(f"recalled for nothing ({len(idle)})", "engrams", [_mean([len(found) for found in idle])])
     bench.close()
 
 
@@ -155,7 +158,7 @@ def _plain(texts: list[str], question: str, known: dict[str, list[float]]) -> li
     return sorted(texts, key=lambda text: -float(np.asarray(known[text]) @ asked))
 
 
-def _mean(values: list[float]) -> float:
+def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 

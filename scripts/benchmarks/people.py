@@ -88,3 +88,18 @@ def questions(person: int) -> list[Question]:
 
 def _value(topic: Topic, person: int) -> str:
     return topic.values[(person + person // 4) % len(topic.values)]
+
+
+CHATTER = (
+    "Write a Python function that sorts a list.",
+    "Explain how a heat pump works.",
+    "What time is it in Tokyo?",
+    "Translate good morning into Spanish.",
+    "Who wrote Hamlet?",
+    "What is 17 times 23?",
+    "Summarise the plot of Moby Dick.",
+    "Name three prime numbers.",
+    "Why is the sky blue?",
+    "Tell me a joke.",
+)
+"""Questions that none of the facts answers."""
