@@ -24,7 +24,7 @@ class MemoryStoreConfig(Section, frozen=True, kw_only=True):
     minilm_threshold: Annotated[
         float,
         Meta(description="The same with the small model inside LoCAL2, whose figures are lower.", ge=0, le=1),
-    ] = 0.22
+    ] = 0.2
     embed_s: Annotated[
         float, Meta(description="Seconds that the vector of a question may take; then words alone decide.", gt=0)
     ] = 0.5

@@ -13,6 +13,13 @@ _NUMBER = re.compile(r"\d[\d.,:/-]*\d|\d")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nor|neither|without|cannot|\w+n['’]t|nicht|kein\w*|nie|ohne|pas|jamais|sans|nunca|sin|non)\b"
 )
+_CHANGES = (
+    "now, new, no longer, anymore, any more, instead, since then, moved, switched, changed, replaced, became, "
+    "sold, quit, retrained, renamed, cancelled, jetzt, neue, neuer, neues, neuen, nicht mehr, stattdessen, seitdem, "
+    "umgezogen, gewechselt, geändert, verkauft, maintenant, désormais, nouveau, nouvelle, déménagé, changé, vendu, "
+    "ahora, nuevo, nueva, ya no, mudado, cambiado, vendido"
+)
+_CHANGE = re.compile(rf"\b(?:{'|'.join(_CHANGES.split(', '))})\b")
 _COMMON_WORDS = """
     a about an and are as at be been but by can did do does for from had has have he her his how i in is it its me my
     of on or our she so some tell that the their them there they this to us was we were what when where which who whom
@@ -45,3 +52,8 @@ def numbers(text: str) -> frozenset[str]:
 def is_negated(text: str) -> bool:
     """Whether a text says that something is not so. An even number of negations is not looked at."""
     return _NEGATION.search(text.casefold()) is not None
+
+
+def tells_a_change(text: str) -> bool:
+    """Whether a text says that something is otherwise than before."""
+    return _CHANGE.search(text.casefold()) is not None

@@ -7,7 +7,9 @@ Decisions only: candidates in, an order out. The rank of a memory is
     + word overlap, up to 0.15      names, numbers and words of the question that it holds: vectors blur these
     - age, up to 0.03               of two that fit alike the newer one goes first
 A memory that says nearly the same as a better one is left out. Of two about the same thing the later one goes first: it
-may contradict the earlier one.
+may contradict the earlier one. Two are about the same thing where they are very near each other and share a name, or
+where they are near, fit the question alike, and the user told a change with the later one ("we have moved to …").
+Measured with `scripts/bench memory`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,11 @@ SAME = 0.95
 """From here on two texts say the same, if their names and numbers do."""
 RELATED = 0.75
 """From here on two texts that share a name are about the same thing."""
+
+RELATED_BY_CHANGE = 0.4
+"""From here on a change is about what another text says, if both fit the question alike."""
+ALIKE = 0.2
+"""Ranks that differ less are alike."""
 
 
 class Candidate(Struct, frozen=True):
@@ -120,7 +127,7 @@ def _later_first(best_first: Sequence[Scored]) -> list[Scored]:
     out = list(best_first)
     for i in range(len(out)):
         for j in range(i + 1, len(out)):
-            if _newer(out[j][1], out[i][1]) and _is_about_the_same(out[i][1], out[j][1]):
+            if _newer(out[j][1], out[i][1]) and _is_about_the_same(out[i], out[j]):
                 out[i], out[j] = (out[i][0], out[j][1]), (out[j][0], out[i][1])
     return out
 
@@ -129,9 +136,13 @@ def _newer(a: Candidate, b: Candidate) -> bool:
     return a.memory.created_at > b.memory.created_at
 
 
-def _is_about_the_same(a: Candidate, b: Candidate) -> bool:
-    shared = set(entities.names(said(a.memory))) & set(entities.names(said(b.memory)))
-    return bool(shared) and nearness(a.vector, b.vector) >= RELATED
+def _is_about_the_same(earlier: Scored, later: Scored) -> bool:
+    (points, a), (later_points, b) = earlier, later
+    near = nearness(a.vector, b.vector)
+    if near >= RELATED and set(entities.names(said(a.memory))) & set(entities.names(said(b.memory))):
+        return True
+    told = b.memory.query or b.memory.text
+    return near >= RELATED_BY_CHANGE and abs(points - later_points) < ALIKE and entities.tells_a_change(told)
 
 
 def nearness(a: Any, b: Any) -> float:
