@@ -39,6 +39,9 @@ RELATED_BY_CHANGE = 0.4
 ALIKE = 0.2
 """Ranks that differ less are alike."""
 
+_COMPARED = 4
+"""So many times the limit are compared with one another: each with each takes time."""
+
 
 class Candidate(Struct, frozen=True):
     """A memory, how near it is to the question, and its vector where it has one."""
@@ -63,8 +66,8 @@ def rank(candidates: Sequence[Candidate], query: str, now: datetime, *, threshol
     scored = [(score(candidate, asked, now), candidate) for candidate in candidates]
     good = [(points, candidate) for points, candidate in scored if points >= threshold]
     good.sort(key=lambda pair: -pair[0])
-    kept = _without_repeats(good)
-    return [replace(candidate.memory, score=points) for points, candidate in _later_first(kept)[:limit]]
+    kept = _without_repeats(good[: _COMPARED * limit])
+    return [replace(candidate.memory, score=points) for points, candidate in _later_first(kept, limit)[:limit]]
 
 
 def score(candidate: Candidate, asked: set[str], now: datetime) -> float:
@@ -122,10 +125,10 @@ def same_details(one: str, other: str) -> bool:
     )
 
 
-def _later_first(best_first: Sequence[Scored]) -> list[Scored]:
+def _later_first(best_first: Sequence[Scored], limit: int) -> list[Scored]:
     """Where an earlier memory stands before a later one about the same thing, they change places."""
     out = list(best_first)
-    for i in range(len(out)):
+    for i in range(min(limit, len(out))):
         for j in range(i + 1, len(out)):
             if _newer(out[j][1], out[i][1]) and _is_about_the_same(out[i], out[j]):
                 out[i], out[j] = (out[i][0], out[j][1]), (out[j][0], out[i][1])
@@ -139,10 +142,11 @@ def _newer(a: Candidate, b: Candidate) -> bool:
 def _is_about_the_same(earlier: Scored, later: Scored) -> bool:
     (points, a), (later_points, b) = earlier, later
     near = nearness(a.vector, b.vector)
+    if near < RELATED_BY_CHANGE:
+        return False
     if near >= RELATED and set(entities.names(said(a.memory))) & set(entities.names(said(b.memory))):
         return True
-    told = b.memory.query or b.memory.text
-    return near >= RELATED_BY_CHANGE and abs(points - later_points) < ALIKE and entities.tells_a_change(told)
+    return abs(points - later_points) < ALIKE and entities.tells_a_change(b.memory.query or b.memory.text)
 
 
 def nearness(a: Any, b: Any) -> float:

@@ -23,10 +23,10 @@ from participants.services.memory_store.store import Store
 from participants.services.memory_store.vectors import Near
 
 log = structlog.get_logger()
-_NEAREST = 40
+_NEAREST = 30
 _MOST_WORDS = 12
 _EACH_WORD = 20
-_MOST_BY_WORDS = 30
+_MOST_BY_WORDS = 20
 _MINILM = "minilm"
 """In the name of the model inside LoCAL2, and of the same one on Ollama."""
 _WORDS_ALONE = 0.5

@@ -63,11 +63,11 @@ class Store(Database):
 
     def get(self, user_id: str, ids: Sequence[str]) -> list[Memory]:
         """Some memories of a user, in the order in which they were kept."""
-        return self._select(f"{_CHOSEN} AND user_id = ? ORDER BY seq", (_json(ids), user_id))
+        return self._select(f"{_CHOSEN} AND +user_id = ? ORDER BY +seq", (_json(ids), user_id))
 
     def get_shared(self, ids: Sequence[str]) -> list[Memory]:
         """Of some memories those that their users share."""
-        return self._select(f"{_CHOSEN} AND shared = 1 ORDER BY seq", (_json(ids),))
+        return self._select(f"{_CHOSEN} AND +shared = 1 ORDER BY +seq", (_json(ids),))
 
     def owner_of(self, memory_id: str) -> str:
         """Whose a memory is; empty where there is none."""
