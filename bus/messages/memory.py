@@ -142,6 +142,7 @@ class UpdateEngram(Message, frozen=True):
     text: Annotated[
         Annotated[str, Meta(min_length=1, max_length=4000)] | None, about("Its text; null to leave it.")
     ] = None
+    instead_of: Annotated[str | None, about("The text it was made of; where that is another now, all is left.")] = None
     intent: Annotated[str | None, about("fact, explanation, comparison or procedure; null to leave it.")] = None
     entities: Annotated[list[str] | None, about("Names in it; null to leave them.")] = None
     critic_score: Annotated[int | None, about("The critic's, 1 to 5; null to leave it.")] = None

@@ -16,7 +16,7 @@ from bus.errors import RequestFailed
 from bus.messages.control import Done
 from bus.messages.ledger import EndedTurn
 from bus.messages.memory import Agreeing, FindAgreeing, KeepInsight, UpdateEngram
-from participants.agents.memory import prompts
+from participants.agents.memory import prompts, rules
 from participants.agents.memory.config import MemoryConfig
 from participants.agents.memory.ingest import Machine, Waiting, ref_of
 from participants.agents.memory.states import Action
@@ -64,7 +64,8 @@ class Refining:
         found = prompts.refined(answer) if answer else None
         if found is None:
             return
-        better = UpdateEngram(text=found.summary, intent=found.intent, entities=found.entities)
+        kept = rules.engram(turn).text
+        better = UpdateEngram(text=found.summary, instead_of=kept, intent=found.intent, entities=found.entities)
         if not await self._gone(better, ref_of(turn)):
             machine.do(Action.REFINE)
 

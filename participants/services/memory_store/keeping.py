@@ -119,25 +119,27 @@ class Keeping:
     # ------------------------------------------------------------------ engrams and insights
 
     def keep_engram(self, message: KeepEngram, request: Envelope) -> Done:
-        """Keep what a turn was about."""
+        """Keep what a turn was about. One that is kept stays as it is: its user may have put it in other words."""
         user_id, query_id = checks.user(request), checks.turn(request)
         if not self._config().write_enabled or self._store.is_forgotten(user_id, query_id):
             return Done()
         wanted = checks.kept(replace(message.engram, kind="engram"))
-        before = self._store.of_turn(user_id, query_id)
+        if self._store.of_turn(user_id, query_id) is not None:
+            return Done()
         now = wire.now_utc()
         engram = replace(
             wanted,
-            memory_id=before.memory_id if before else _id_of("e", user_id, query_id),
+            memory_id=_id_of("e", user_id, query_id),
             user_id=user_id,
             session_id=request.session_id,
             query_id=query_id,
-            created_at=before.created_at if before else wanted.created_at or now,
+            created_at=wanted.created_at or now,
             updated_at=now,
             entities=wanted.entities or entities.names(ranking.said(wanted)),
-            shared=before.shared if before else False,
+            shared=False,
         )
-        self._save(engram, before)
+        self._store.add(engram)
+        self._written()
         return Done()
 
     def update_engram(self, message: UpdateEngram, request: Envelope) -> Done:
@@ -146,20 +148,18 @@ class Keeping:
         before = self._store.of_turn(user_id, query_id)
         if before is None:
             raise checks.not_found()
-        if not self._config().write_enabled:
+        reworded = message.instead_of is not None and checks.clean(message.instead_of) != before.text
+        if reworded or not self._config().write_enabled:
             return Done()
         changes = {name: getattr(message, name) for name in ("text", "intent", "entities", "critic_score", "sentiment")}
         changed = replace(before, **{name: value for name, value in changes.items() if value is not None})
         self._save(replace(checks.kept(changed), updated_at=wire.now_utc()), before)
         return Done()
 
-    def _save(self, engram: Memory, before: Memory | None) -> None:
-        """Save an engram. An insight that rests on it goes where its words are others, or it is not good enough."""
-        if before is None:
-            self._store.add(engram)
-        else:
-            self._store.replace(engram)
-            self._drop_stale_insights(before, engram)
+    def _save(self, engram: Memory, before: Memory) -> None:
+        """Save a change. An insight that rests on it goes where its words are others, or it is not good enough."""
+        self._store.replace(engram)
+        self._drop_stale_insights(before, engram)
         self._written()
 
     def _drop_stale_insights(self, before: Memory, engram: Memory) -> None:

@@ -120,14 +120,23 @@ async def test_sharing_is_off_by_default_and_by_hand(desk: Desk) -> None:
 
 async def test_the_same_turn_again_is_the_same_engram(desk: Desk) -> None:
     await desk.keep(1, "Boat?", "In Kiel.")
-    await desk.keep(1, "Boat?", "In Kiel, at the quay.", critic_score=4)
     (engram,) = await desk.all()
-    assert (engram.text, engram.critic_score, engram.query_id, engram.session_id) == (
-        "In Kiel, at the quay.",
-        4,
-        "q1",
-        "s1",
-    )
+    await desk.ask(EditMemory(memory_id=engram.memory_id, text="In Kiel, at the quay."), MemoryPage)
+    await desk.keep(1, "Boat?", "In Kiel.")
+    (engram,) = await desk.all()
+    assert (engram.text, engram.query_id, engram.session_id) == ("In Kiel, at the quay.", "q1", "s1")
+
+
+async def test_better_words_replace_only_those_that_they_were_made_of(desk: Desk) -> None:
+    await desk.keep(1, "Boat?", "In Kiel.")
+    await desk.ask(UpdateEngram(text="It lies in Kiel.", instead_of=" In Kiel."), Done, query_id="q1")
+    (engram,) = await desk.all()
+    assert engram.text == "It lies in Kiel."
+    await desk.ask(EditMemory(memory_id=engram.memory_id, text="It lies in Lübeck."), MemoryPage)
+    late = UpdateEngram(text="It is in Kiel.", instead_of="It lies in Kiel.", intent="fact", entities=["Kiel"])
+    await desk.ask(late, Done, query_id="q1")
+    (engram,) = await desk.all()
+    assert (engram.text, "Kiel" in engram.entities) == ("It lies in Lübeck.", False)
 
 
 async def test_what_is_said_of_an_answer_later_changes_only_that(desk: Desk) -> None:
