@@ -15,4 +15,5 @@ async def test_nothing_is_lost_double_or_misplaced_in_a_minute_of_kills(tmp_path
     verdict = await alone(Plan(seconds=60, seed=7), tmp_path / "home")
     assert verdict.clean, verdict.table()
     assert verdict.accepted == verdict.answered > 100, verdict.table()
+    assert verdict.remembered == verdict.graded == verdict.answered, verdict.table()
     assert verdict.kills["all"] == 2

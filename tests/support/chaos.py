@@ -1,7 +1,8 @@
 """What is lost when participants are killed at random while people ask?
 
 Some sessions ask without pause. Every two seconds one participant gets SIGKILL, every tenth time all of them at
-once. At the end each accepted question is looked up in the ledger. `python -m tests.support.chaos --help`
+once; and some more while, after the last question, answers are graded and memories put in better words. At the end
+each accepted question is looked up in the ledger and in memory. `python -m tests.support.chaos --help`
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -22,12 +24,24 @@ from typing import Any
 import httpx
 
 from tests.support.chaos_asker import Asked, Asker
-from tests.support.chaos_report import Kill, Verdict, judge
-from tests.support.scripted_ollama import Default, ScriptedOllama
+from tests.support.chaos_report import SCORE, Kill, SavedTurns, Verdict, judge, unsettled
+from tests.support.scripted_ollama import MODELS, Default, Say, ScriptedOllama
 from tests.support.stack import Stack, alive
 
 _WORD_S = 0.04
 _LAST_TURNS_S = 90.0
+_SETTLED_S = 240.0
+_LATER = 0.2
+"""So much of the time participants are killed again while there is no question: work that gives way to them runs."""
+_CRITIC, _MEMORY = "scripted-critic:latest", "scripted-memory:latest"
+_ENVIRONMENT = {
+    "LOCAL2_CRITIC__ENABLED": "true",
+    "LOCAL2_MEMORY__USE_MODEL": "true",
+    "LOCAL2_MODELS__CRITIC": _CRITIC,
+    "LOCAL2_MODELS__MEMORY": _MEMORY,
+    "LOCAL2_MODELS__EMBEDDING": "scripted-embed",
+}
+_REFINED = {"summary": "In better words.", "intent": "fact", "entities": []}
 _PADDING = "one two three four five six seven eight nine ten eleven twelve"
 
 
@@ -55,20 +69,34 @@ async def run(stack: Stack, plan: Plan) -> Verdict:
     stop = asyncio.Event()
     askers = [Asker(stack.port, f"chaos-{number}", plan.seed, _PADDING) for number in range(plan.sessions)]
     talks = [asyncio.create_task(asker.run(stop)) for asker in askers]
-    kills = await _kill(stack, plan, askers)
+    random = Random(plan.seed)  # noqa: S311  repeatable on purpose
+    kills: list[Kill] = []
+    await _kill(stack, plan, random, askers, kills, plan.seconds * (1 - _LATER))
     stop.set()
     _, unfinished = await asyncio.wait(talks, timeout=_LAST_TURNS_S)
     for talk in unfinished:
         talk.cancel()
     await asyncio.gather(*talks, return_exceptions=bool(unfinished))
+    await _kill(stack, plan, random, askers, kills, plan.seconds * _LATER)
     await stack.healthy()
-    saved = {asker.session_id: await _session(stack, asker.session_id) for asker in askers}
-    return judge(askers, kills, saved)
+    return judge(askers, kills, *await _settled(stack, [asker.session_id for asker in askers]))
 
 
-async def _kill(stack: Stack, plan: Plan, askers: list[Asker]) -> list[Kill]:
-    random, kills = Random(plan.seed), list[Kill]()  # noqa: S311  repeatable on purpose
-    until = time.monotonic() + plan.seconds
+async def _settled(stack: Stack, sessions: list[str]) -> tuple[SavedTurns, list[dict[str, Any]]]:
+    """What the ledger and the memory hold once nothing is left to grade and to keep, or after a long time."""
+    until = time.monotonic() + _SETTLED_S
+    while True:
+        saved = {session_id: await _session(stack, session_id) for session_id in sessions}
+        engrams = await _engrams(stack)
+        if not unsettled(saved, engrams) or time.monotonic() > until:
+            return saved, engrams
+        await asyncio.sleep(1)
+
+
+async def _kill(
+    stack: Stack, plan: Plan, random: Random, askers: list[Asker], kills: list[Kill], seconds: float
+) -> None:
+    until = time.monotonic() + seconds
     while time.monotonic() + plan.every_s < until:
         await asyncio.sleep(plan.every_s)
         pids = await _pids(stack)
@@ -79,7 +107,6 @@ async def _kill(stack: Stack, plan: Plan, askers: list[Asker]) -> list[Kill]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pids[victim], signal.SIGKILL)
         kills.append(kill)
-    return kills
 
 
 def _open(askers: list[Asker]) -> list[Asked]:
@@ -100,11 +127,20 @@ async def _session(stack: Stack, session_id: str) -> list[dict[str, Any]]:
     return list((await stack.get(f"/api/sessions/{session_id}"))["turns"])
 
 
+async def _engrams(stack: Stack) -> list[dict[str, Any]]:
+    async with httpx.AsyncClient(trust_env=False, base_url=stack.url, timeout=60) as client:
+        lines = (await client.get("/api/memory/export")).raise_for_status().text.splitlines()
+    memories = [json.loads(line) for line in lines]
+    return [memory for memory in memories if memory["kind"] == "engram"]
+
+
 async def alone(plan: Plan, home: Path) -> Verdict:
     """A run with a stack and a model server of its own."""
-    async with ScriptedOllama() as model:
-        model.reply(Default(every_s=_WORD_S, echo=True), times=None)
-        async with Stack.started(home, model.url) as stack:
+    async with ScriptedOllama(models=[*MODELS, _CRITIC, _MEMORY]) as model:
+        model.reply(Say(f"Feedback: fine. [RESULT] {SCORE}"), model=_CRITIC, times=None)
+        model.reply(Say(json.dumps(_REFINED)), model=_MEMORY, times=None)
+        model.reply(Default(every_s=_WORD_S, echo=True, signed=True), times=None)
+        async with Stack.started(home, model.url, environment=_ENVIRONMENT) as stack:
             return await run(stack, plan)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import websockets
 
+from tests.support.scripted_ollama_default import signed
 from tests.support.stack import Frame
 
 _PROGRESS = frozenset({"answer_chunk", "thinking_chunk", "tool_start", "tool_result", "response", "error"})
@@ -39,6 +40,11 @@ class Asked:
     """When its turn went on: a piece of text, a tool, its end."""
     ends: list[Frame] = field(default_factory=list[Frame])
     last: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def answer(self) -> str:
+        """The right one. It is more than an echo, which would be neither graded nor new."""
+        return signed(self.query)
 
 
 class Asker:

@@ -9,6 +9,8 @@ from typing import Any
 from tests.support.chaos_asker import Asked, Asker
 
 SavedTurns = dict[str, list[dict[str, Any]]]
+SCORE = 4
+"""What the critic gives each answer."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,13 @@ class Verdict:
     """More than one turn in the ledger, or two different ends."""
     misplaced: list[str] = field(default_factory=list[str])
     """In another session, out of order, or with an answer that is not this question's."""
+    remembered: int = 0
+    forgotten: list[str] = field(default_factory=list[str])
+    """Answered, and not in memory."""
+    doubly_remembered: list[str] = field(default_factory=list[str])
+    graded: int = 0
+    ungraded: list[str] = field(default_factory=list[str])
+    """Answered, and without its grade, or remembered without it."""
     reconnects: int = 0
     kills: Counter[str] = field(default_factory=Counter[str])
     silences: list[tuple[float, Kill]] = field(default_factory=list[tuple[float, Kill]])
@@ -62,7 +71,8 @@ class Verdict:
     @property
     def clean(self) -> bool:
         """Whether nothing was lost, double or misplaced."""
-        return not (self.lost or self.double or self.misplaced)
+        turns = self.lost or self.double or self.misplaced
+        return not (turns or self.forgotten or self.doubly_remembered or self.ungraded)
 
     def table(self) -> str:
         """For people."""
@@ -76,6 +86,11 @@ class Verdict:
             ("answered twice", _named(self.double)),
             ("lost", _named(self.lost)),
             ("wrong session, order or answer", _named(self.misplaced)),
+            ("remembered once", self.remembered),
+            ("not remembered", _named(self.forgotten)),
+            ("remembered twice", _named(self.doubly_remembered)),
+            ("graded", self.graded),
+            ("without their grade", _named(self.ungraded)),
             ("tool calls", ", ".join(f"{name} {count}" for name, count in sorted(self.tools.items()))),
             ("kills", kills),
             ("reconnects", self.reconnects),
@@ -98,14 +113,22 @@ def _spread(silences: list[tuple[float, Kill]]) -> str:
     return f"p50 {p50:.2f} s, p95 {p95:.2f} s of {len(ordered)}; longest {longest}"
 
 
-def judge(askers: list[Asker], kills: list[Kill], saved: SavedTurns) -> Verdict:
-    """Compare what clients saw with what the ledger holds."""
+def unsettled(saved: SavedTurns, engrams: list[dict[str, Any]]) -> int:
+    """How many answers still wait to be graded, kept, or kept with their grade."""
+    kept = {engram["query_id"] for engram in engrams if engram.get("critic_score") is not None}
+    answered = [turn for turns in saved.values() for turn in turns if turn["status"] == "answered"]
+    return sum(turn["grade"] is None or turn["query_id"] not in kept for turn in answered)
+
+
+def judge(askers: list[Asker], kills: list[Kill], saved: SavedTurns, engrams: list[dict[str, Any]]) -> Verdict:
+    """Compare what clients saw with what the ledger and the memory hold."""
     verdict = Verdict(kills=Counter(kill.victim for kill in kills))
     verdict.silences = [(kill.interruption_s(), kill) for kill in kills if kill.waiting]
     for asker in askers:
         verdict.reconnects += asker.reconnects
         verdict.misplaced += [str(frame.get("query_id")) for frame in asker.strays]
         _judge_session(verdict, asker, saved[asker.session_id])
+    _judge_memory(verdict, [turn for turns in saved.values() for turn in turns], engrams)
     return verdict
 
 
@@ -132,7 +155,22 @@ def _judge_turn(verdict: Verdict, asked: Asked, turn: dict[str, Any] | None) -> 
         verdict.double.append(asked.query_id)
     if turn["status"] != "answered":
         verdict.failed.append(asked.query_id)
-    elif not turn["answer"] == asked.query == asked.ends[0].get("answer"):
+    elif not turn["answer"] == asked.answer == asked.ends[0].get("answer"):
         verdict.misplaced.append(asked.query_id)
     else:
         verdict.answered += 1
+
+
+def _judge_memory(verdict: Verdict, turns: list[dict[str, Any]], engrams: list[dict[str, Any]]) -> None:
+    kept = Counter(str(engram["query_id"]) for engram in engrams)
+    scores = {str(engram["query_id"]): engram.get("critic_score") for engram in engrams}
+    answered = {str(turn["query_id"]): turn for turn in turns if turn["status"] == "answered"}
+    verdict.remembered = sum(count == 1 for count in kept.values())
+    verdict.doubly_remembered = [query_id for query_id, count in kept.items() if count > 1]
+    verdict.forgotten = [query_id for query_id in answered if not kept[query_id]]
+    verdict.misplaced += sorted(set(kept) - set(answered))
+    for query_id, turn in answered.items():
+        if (turn["grade"] or {}).get("score") == scores.get(query_id, SCORE) == SCORE:
+            verdict.graded += 1
+        else:
+            verdict.ungraded.append(query_id)

@@ -22,10 +22,15 @@ def answer(request: Request, how: Default) -> list[Step]:
     if not results and (call := _call(request)):
         return [call]
     if how.echo:
-        return [_in_words(request.said, how.every_s)]
+        return [_in_words(signed(request.said) if how.signed else request.said, how.every_s)]
     if results:
         return [_in_words(" ".join(f"{name} answered: {result}" for name, result in results), how.every_s)]
     return [_in_words(f"You said: {request.said}", how.every_s)]
+
+
+def signed(words: str) -> str:
+    """The words, and a mark that no others have."""
+    return f"{words} {hashlib.blake2b(words.encode(), digest_size=4).hexdigest()}"
 
 
 def embed(model: str, text: str, dimensions: int | None = None) -> list[float]:

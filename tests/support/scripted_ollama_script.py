@@ -123,11 +123,13 @@ class DoneLoad(_Step, frozen=True):
 class Default(_Step, frozen=True):
     """What the server answers without a script. `every_s`: seconds for each chunk.
 
-    `echo`: it ends with the user's words alone, also where tools have answered.
+    `echo`: it ends with the user's words alone, also where tools have answered. `signed`: and with a
+    mark that only these words have, so that each answer says something new.
     """
 
     every_s: float = 0.0
     echo: bool = False
+    signed: bool = False
 
 
 _Output = Say | Think | Call | RawCall | Line | BadJson
