@@ -34,7 +34,7 @@ class FileKind(Struct, frozen=True, kw_only=True):
 
 
 def migrate(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:
-    """Bring the file up to date, each migration in one transaction and after a backup.
+    """Bring the file up to date, each migration in one transaction. First it is copied as its user left it.
 
     Raises:
         SchemaTooNew: A newer version wrote it.
@@ -48,9 +48,9 @@ def migrate(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:
     known = len(kind.migrations)
     if version > known:
         raise SchemaTooNew(path, kind.holds, version, known)
+    if 0 < version < known:  # a new file has nothing to lose
+        back_up(connection, path, version)
     for number, statements in enumerate(kind.migrations[version:], version):
-        if version:  # a new file has nothing to lose
-            back_up(connection, path, number)
         connection.execute("BEGIN IMMEDIATE")
         try:
             for statement in statements:

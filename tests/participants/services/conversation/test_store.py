@@ -60,6 +60,15 @@ def test_texts_come_back_as_they_were(tmp_path: Path, text: str) -> None:
     store.close()
 
 
+def test_an_upgrade_over_many_versions_leaves_the_file_that_there_was_as_its_one_copy(tmp_path: Path) -> None:
+    path = tmp_path / "c.db"
+    opened(path, MIGRATIONS[:1]).close()
+    opened(path).close()
+    (backup,) = (tmp_path / "backups").iterdir()
+    with sqlite3.connect(backup) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+
+
 def test_each_migration_is_made_once_and_after_a_backup(tmp_path: Path) -> None:
     path = tmp_path / "c.db"
     store = opened(path)
