@@ -272,6 +272,7 @@ class MemoryStatus(Message, frozen=True):
     reembedding: Annotated[int, about("While a new model takes over: memories in all; 0 else.")] = 0
     waiting: Annotated[int, about("Memories that have no vector yet.")] = 0
     write_enabled: Annotated[bool, about("Whether anything is kept.")] = True
+    collective: Annotated[bool, about("Whether users may share memories.")] = False
 
 
 class UserContextRequest(Message, frozen=True):

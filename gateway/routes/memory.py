@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from msgspec.structs import asdict
 from pydantic import BaseModel, ConfigDict, Field
 
 from bus.client import BusClient
@@ -64,6 +65,7 @@ class MemoryView(_View):
     sources: list[str]
     untrusted: bool
     shared: bool
+    own: bool
 
 
 class MemoryList(_View):
@@ -90,6 +92,7 @@ class MemoryStatusView(_View):
     reembedding: int
     waiting: int
     write_enabled: bool
+    collective: bool
 
 
 class NewFact(BaseModel):
@@ -134,17 +137,19 @@ def router(bus: BusClient) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=500)] = 100,
     ) -> MemoryList:
         wish = ListMemories(kind=kind, text=text, before=before, limit=limit)
-        return MemoryList.model_validate(await bus.request(wish, MemoryPage, turn=TurnRef(user_id=who)))
+        page = await bus.request(wish, MemoryPage, turn=TurnRef(user_id=who))
+        return MemoryList(memories=_views(page.memories, who), next=page.next, total=page.total)
 
     @routes.get("/search")
     async def search(who: User, q: Annotated[str, Query(min_length=1, max_length=500)]) -> MemoriesView:
         wish = SearchMemory(query=q, limit=_SEARCH_LIMIT)
-        return MemoriesView.model_validate(await bus.request(wish, MemoriesFound, turn=TurnRef(user_id=who)))
+        found = await bus.request(wish, MemoriesFound, turn=TurnRef(user_id=who))
+        return MemoriesView(memories=_views(found.memories, who))
 
     @routes.get("/items")
     async def items(who: User, id: Annotated[list[str], Query(max_length=_PAGE)]) -> MemoriesView:  # noqa: A002
         found = await bus.request(GetMemories(memory_ids=id), MemoryPage, turn=TurnRef(user_id=who))
-        return MemoriesView.model_validate(found)
+        return MemoriesView(memories=_views(found.memories, who))
 
     @routes.get("/status")
     async def status(_who: User) -> MemoryStatusView:
@@ -177,7 +182,7 @@ def router(bus: BusClient) -> APIRouter:
     async def edit(memory_id: str, body: MemoryEdit, who: User) -> MemoryView:
         wish = EditMemory(memory_id=memory_id, text=body.text, shared=body.shared)
         page = await bus.request(wish, MemoryPage, turn=TurnRef(user_id=who))
-        return MemoryView.model_validate(page.memories[0])
+        return _views(page.memories, who)[0]
 
     @routes.delete("/{memory_id}", status_code=204)
     async def delete(memory_id: str, who: User) -> Response:
@@ -190,6 +195,10 @@ def router(bus: BusClient) -> APIRouter:
         return Response(status_code=204)
 
     return routes
+
+
+def _views(memories: Sequence[Memory], who: str) -> list[MemoryView]:
+    return [MemoryView(**asdict(memory), own=memory.user_id == who) for memory in memories]
 
 
 async def _page(bus: BusClient, who: str, before: str) -> MemoryPage:

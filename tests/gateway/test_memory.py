@@ -30,10 +30,12 @@ class Shelf:
         self._stage = stage
         stage.generator.bus.serve(BackendRequest, lambda _message, _envelope: Backend(state="absent"))
 
-    async def open(self) -> None:
+    async def open(self, *, collective: bool = False) -> None:
         """Start the store."""
         self.service = MemoryService(
-            MemoryStoreConfig(id="memory"), self._stage.memory.make("memory_store"), SystemConfig(id="system")
+            MemoryStoreConfig(id="memory", collective=collective),
+            self._stage.memory.make("memory_store"),
+            SystemConfig(id="system"),
         )
         self._run = asyncio.create_task(self.service.run())
         await self.service.bus.wait_ready(_READY_S)
@@ -43,10 +45,10 @@ class Shelf:
         self.service.stop()
         await self._run
 
-    async def restart(self) -> None:
+    async def restart(self, *, collective: bool = False) -> None:
         """Another process on the same files."""
         await self.close()
-        await self.open()
+        await self.open(collective=collective)
 
     async def call(self, method: str, path: str = "", user: str = "ann", **options: Any) -> Any:
         """A request that is answered with 2xx: its JSON."""
@@ -94,7 +96,7 @@ async def test_a_fact_is_pinned_listed_edited_and_deleted(shelf):
     fact_id = await shelf.pin("Ann lives in Oslo.")
     (fact,) = (await shelf.call("GET"))["memories"]
     assert (fact["memory_id"], fact["kind"], fact["text"]) == (fact_id, "fact", "Ann lives in Oslo.")
-    assert fact["reason"] == "It was said."
+    assert (fact["reason"], fact["own"], fact["shared"]) == ("It was said.", True, False)
     assert "user_id" not in fact
     edited = await shelf.call("PATCH", f"/{fact_id}", json={"text": "Ann lives in Bergen."})
     assert (edited["memory_id"], edited["text"]) == (fact_id, "Ann lives in Bergen.")
@@ -242,7 +244,20 @@ async def test_how_it_does(shelf):
     await shelf.pin("Ann plays the cello.")
     await shelf.texts("/search?q=cello")
     status = await shelf.call("GET", "/status")
-    assert (status["model"], status["write_enabled"]) == ("scripted-embed:latest", True)
+    assert (status["model"], status["write_enabled"], status["collective"]) == ("scripted-embed:latest", True, False)
+
+
+async def test_what_others_share_is_not_ones_own_and_cannot_be_changed(shelf):
+    fact_id = await shelf.pin("The printer wants a gentle push.")
+    assert (await shelf.raw("PATCH", f"/{fact_id}", json={"shared": True})).status_code == 422
+    await shelf.restart(collective=True)
+    assert (await shelf.call("PATCH", f"/{fact_id}", json={"shared": True}))["own"] is True
+    (found,) = (await shelf.call("GET", "/search?q=printer%20push", "bob"))["memories"]
+    assert (found["text"], found["own"], found["shared"]) == ("The printer wants a gentle push.", False, True)
+    assert (await shelf.call("GET", f"/items?id={fact_id}", "bob"))["memories"][0]["own"] is False
+    assert (await shelf.call("GET", "", "bob"))["memories"] == []
+    assert (await shelf.raw("DELETE", f"/{fact_id}", "bob")).status_code == 404
+    assert (await shelf.raw("PATCH", f"/{fact_id}", "bob", json={"text": "mine"})).status_code == 404
 
 
 async def test_a_store_that_is_away_is_named(stage):

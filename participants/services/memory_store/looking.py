@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import structlog
+from msgspec.structs import replace
 
 from bus.envelope import Envelope
 from bus.errors import RequestFailed
@@ -61,10 +62,13 @@ class Looking:
         facts = self._store.of_kind(user_id, "fact")
         config = self._config()
         limits = {"engram": config.recall_limit, "insight": config.insight_limit}
-        found, reason = await self._recaller.find(user_id, checks.clean(message.query), limits)
+        shared = {"fact": config.recall_limit} if config.collective else {}
+        found, reason = await self._recaller.find(user_id, checks.clean(message.query), limits | shared)
+        others = [fact for fact in found.get("fact", []) if fact.user_id != user_id]
+        engrams = sorted([*found["engram"], *others], key=lambda memory: -memory.score)[: config.recall_limit]
         return Recalled(
             facts=_own(facts, user_id),
-            engrams=_own(found["engram"], user_id),
+            engrams=_own(engrams, user_id),
             insights=_own(found["insight"], user_id),
             reason=reason,
         )
@@ -95,7 +99,7 @@ class Looking:
         if self._config().collective:
             own = {memory.memory_id for memory in found}
             others = self._store.get_shared([one for one in message.memory_ids if one not in own])
-            found += [memory for memory in others if memory.user_id != user_id]
+            found += _own([memory for memory in others if memory.user_id != user_id], user_id)
         return MemoryPage(memories=found, total=len(found))
 
     def context(self, _message: UserContextRequest, request: Envelope) -> UserContext:
@@ -145,8 +149,15 @@ def _place(text: str) -> int:
 
 
 def _own(memories: Sequence[Memory], user_id: str) -> list[Memory]:
-    """What may be told to this user: whatever went wrong before, nobody reads another's memories."""
-    own = [memory for memory in memories if memory.user_id == user_id or memory.shared]
+    """What may be told to this user: whatever went wrong before, nobody reads another's memories.
+
+    Of what another shares only the words are told, not in which of their chats they stand.
+    """
+    own = [
+        memory if memory.user_id == user_id else replace(memory, session_id="", query_id="", sources=[])
+        for memory in memories
+        if memory.user_id == user_id or memory.shared
+    ]
     if len(own) < len(memories):
         log.error("foreign_memory", dropped=len(memories) - len(own))
     return own

@@ -225,4 +225,5 @@ class MemoryService(BaseService):
             reembedding=total,
             waiting=waiting,
             write_enabled=self.config.write_enabled,
+            collective=self.config.collective,
         )

@@ -1,6 +1,6 @@
 // One memory: what it says, where it comes from, and how it is changed or forgotten.
 
-import { Pencil, Trash2 } from "lucide-react";
+import { Pencil, Trash2, Users } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 
@@ -15,9 +15,14 @@ interface MemoryItemProps {
   onChanged: () => void;
 }
 
-type Doing = "nothing" | "editing" | "forgetting";
+interface Sharing {
+  /** Whether users may share memories here. */
+  sharing: boolean;
+}
 
-export function MemoryItem({ memory, onChanged }: MemoryItemProps) {
+type Doing = "nothing" | "editing" | "forgetting" | "sharing";
+
+export function MemoryItem({ memory, sharing, onChanged }: MemoryItemProps & Sharing) {
   const client = useClient();
   const [doing, setDoing] = useState<Doing>("nothing");
   const done = () => setDoing("nothing");
@@ -26,6 +31,12 @@ export function MemoryItem({ memory, onChanged }: MemoryItemProps) {
       .forgetMemory(memory.memory_id)
       .then(onChanged)
       .catch((error: unknown) => client.notice(`Not forgotten: ${messageOf(error)}`));
+  };
+  const share = (shared: boolean) => {
+    rest
+      .shareMemory(memory.memory_id, shared)
+      .then(onChanged)
+      .catch((error: unknown) => client.notice(`Not changed: ${messageOf(error)}`));
   };
   return (
     <li className="memory">
@@ -37,26 +48,49 @@ export function MemoryItem({ memory, onChanged }: MemoryItemProps) {
         </p>
       )}
       <About memory={memory} />
-      <div className="memory-actions">
-        <button
-          type="button"
-          className="icon-button small"
-          aria-label={`Change: ${memory.text}`}
-          title="Change"
-          onClick={() => setDoing("editing")}
-        >
-          <Pencil size={14} aria-hidden />
-        </button>
-        <button
-          type="button"
-          className="icon-button small"
-          aria-label={`Forget: ${memory.text}`}
-          title="Forget"
-          onClick={() => setDoing("forgetting")}
-        >
-          <Trash2 size={14} aria-hidden />
-        </button>
-      </div>
+      {memory.own && (
+        <div className="memory-actions">
+          {(sharing || memory.shared) && (
+            <button
+              type="button"
+              className="icon-button small"
+              aria-label={`Share with all users: ${memory.text}`}
+              aria-pressed={memory.shared}
+              title={memory.shared ? "Share no more" : "Share with all users"}
+              onClick={() => (memory.shared ? share(false) : setDoing("sharing"))}
+            >
+              <Users size={14} aria-hidden />
+            </button>
+          )}
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={`Change: ${memory.text}`}
+            title="Change"
+            onClick={() => setDoing("editing")}
+          >
+            <Pencil size={14} aria-hidden />
+          </button>
+          <button
+            type="button"
+            className="icon-button small"
+            aria-label={`Forget: ${memory.text}`}
+            title="Forget"
+            onClick={() => setDoing("forgetting")}
+          >
+            <Trash2 size={14} aria-hidden />
+          </button>
+        </div>
+      )}
+      {doing === "sharing" && (
+        <Confirm
+          title="Share this?"
+          text={`Everybody who uses this LoCAL2 may recall ${quoted(memory)}, until you share it no more.`}
+          action="Share"
+          onConfirm={() => share(true)}
+          onClose={done}
+        />
+      )}
       {doing === "forgetting" && (
         <Confirm
           title="Forget this?"
@@ -86,7 +120,9 @@ function About({ memory }: { memory: MemoryView }) {
       {memory.untrusted && (
         <span title="Never taken for instructions">with content from outside</span>
       )}
-      {memory.shared && <span>shared with all users</span>}
+      {memory.shared && (
+        <span>{memory.own ? "shared with all users" : "shared by another user"}</span>
+      )}
       {place !== null && <Link href={place}>its chat</Link>}
     </p>
   );
@@ -144,6 +180,11 @@ function Editor({ memory, onChanged, onDone }: EditorProps) {
       </div>
     </form>
   );
+}
+
+/** All that others get to see. */
+function quoted({ query, text }: MemoryView): string {
+  return query === "" ? `“${text}”` : `“${query}” with “${text}”`;
 }
 
 function dayOf(iso: string): string {

@@ -11,7 +11,7 @@ import MemoryPage, { statusWords } from "./memory-page";
 
 const STATUS = {
   ...{ model: "m", dimensions: 384, message: "", reembedded: 0, reembedding: 0 },
-  ...{ waiting: 0, write_enabled: true },
+  ...{ waiting: 0, write_enabled: true, collective: false },
 };
 const fact = memory({ memory_id: "f1" });
 const engram = memory({
@@ -120,6 +120,38 @@ test("a memory is forgotten, once that is confirmed", async () => {
   await userEvent.click(screen.getByRole("button", { name: "Forget" }));
   expect(await screen.findByText("1 in all, the newest first.")).toBeDefined();
   expect(forget).toHaveBeenCalledWith("f1");
+});
+
+test("a memory is shared with all users where that is on, and no more", async () => {
+  const share = vi.spyOn(rest, "shareMemory").mockImplementation((id, shared) => {
+    kept = kept.map((one) => (one.memory_id === id ? { ...one, shared } : one));
+    return Promise.resolve(memory({ shared }));
+  });
+  vi.spyOn(rest, "memoryStatus").mockResolvedValue({ ...STATUS, collective: true });
+  kept = [{ ...engram, query: "Where are my boots?" }];
+  show();
+  const name = "Share with all users: Boots are in the shed.";
+  await userEvent.click(await screen.findByRole("button", { name }));
+  expect(share).not.toHaveBeenCalled();
+  const dialog = screen.getByRole("dialog");
+  expect(dialog.textContent).toContain("“Where are my boots?” with “Boots are in the shed.”");
+  await userEvent.click(within(dialog).getByRole("button", { name: "Share" }));
+  expect(await screen.findByText("shared with all users")).toBeDefined();
+  await userEvent.click(screen.getByRole("button", { name, pressed: true }));
+  expect(await screen.findByRole("button", { name, pressed: false })).toBeDefined();
+  expect(share.mock.calls).toEqual([
+    ["e1", true],
+    ["e1", false],
+  ]);
+});
+
+test("without sharing nothing can be shared, and what others share is not one's own to change", async () => {
+  kept = [fact, { ...engram, own: false, shared: true }];
+  show();
+  const row = (await screen.findByText("Boots are in the shed.")).closest("li") as HTMLElement;
+  expect(row.textContent).toContain("shared by another user");
+  expect(within(row).queryAllByRole("button")).toEqual([]);
+  expect(screen.queryByRole("button", { name: /^Share/ })).toBeNull();
 });
 
 test("everything is deleted, once that is confirmed", async () => {

@@ -46,7 +46,11 @@ export default function MemoryPage() {
           />
           <Kinds chosen={kind} onChoose={setKind} />
         </div>
-        <List memories={memories} searching={words.trim() !== ""} />
+        <List
+          memories={memories}
+          searching={words.trim() !== ""}
+          sharing={status.value?.collective === true}
+        />
         <MemoryTransfer onChanged={memories.refresh} />
       </div>
     </main>
@@ -147,7 +151,13 @@ function Kinds({ chosen, onChoose }: { chosen: string; onChoose: (kind: string) 
   );
 }
 
-function List({ memories, searching }: { memories: Memories; searching: boolean }) {
+interface ListProps {
+  memories: Memories;
+  searching: boolean;
+  sharing: boolean;
+}
+
+function List({ memories, searching, sharing }: ListProps) {
   const { shown, refresh, more } = memories;
   if (shown === null) {
     return null;
@@ -159,7 +169,12 @@ function List({ memories, searching }: { memories: Memories; searching: boolean 
       </p>
       <ul className="rows">
         {shown.memories.map((memory) => (
-          <MemoryItem key={memory.memory_id} memory={memory} onChanged={refresh} />
+          <MemoryItem
+            key={memory.memory_id}
+            memory={memory}
+            sharing={sharing}
+            onChanged={refresh}
+          />
         ))}
       </ul>
       {shown.next !== "" && (

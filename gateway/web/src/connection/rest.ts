@@ -150,6 +150,8 @@ export const rest = {
     ask(readFactView, "POST", "/api/memory/facts", { fact } satisfies NewFact),
   editMemory: (id: string, text: string): Promise<MemoryView> =>
     ask(readMemoryView, "PATCH", memory(id), { text } satisfies MemoryEdit),
+  shareMemory: (id: string, shared: boolean): Promise<MemoryView> =>
+    ask(readMemoryView, "PATCH", memory(id), { shared } satisfies MemoryEdit),
   forgetMemory: async (id: string): Promise<void> => {
     await request("DELETE", memory(id));
   },

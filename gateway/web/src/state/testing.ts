@@ -181,6 +181,7 @@ export function memory(rest: Partial<MemoryView> = {}): MemoryView {
     sources: [],
     untrusted: false,
     shared: false,
+    own: true,
     ...rest,
   };
 }

@@ -111,6 +111,7 @@ export interface MemoryStatusView {
   reembedding: number;
   waiting: number;
   write_enabled: boolean;
+  collective: boolean;
 }
 
 /** A memory that the prompt held; its text is looked up, while it is remembered. */
@@ -141,6 +142,7 @@ export interface MemoryView {
   sources: string[];
   untrusted: boolean;
   shared: boolean;
+  own: boolean;
 }
 
 /** One model that is installed; its size is 0 where nobody says. */
@@ -454,6 +456,7 @@ export const readMemoryView: Check<MemoryView> = is.fields({
   sources: is.list(is.text),
   untrusted: is.flag,
   shared: is.flag,
+  own: is.flag,
 });
 
 export const readMemoriesView: Check<MemoriesView> = is.fields({
@@ -474,6 +477,7 @@ export const readMemoryStatusView: Check<MemoryStatusView> = is.fields({
   reembedding: is.number,
   waiting: is.number,
   write_enabled: is.flag,
+  collective: is.flag,
 });
 
 export const readMemoryUseView: Check<MemoryUseView> = is.fields({

@@ -111,6 +111,13 @@ async def test_sharing_is_off_by_default_and_by_hand(desk: Desk) -> None:
     await desk.keep(2, "How is the printer fixed?", "With my secret hammer on the printer.")
     await desk.settled()
     assert await desk.recalled("How is the printer fixed?", "bob") == ["Turn the printer off and on."]
+    fact = await desk.pin("The printer hides behind the printer shelf.")
+    await desk.ask(EditMemory(memory_id=fact.fact_id, shared=True), MemoryPage)
+    await desk.settled()
+    found = await desk.recall("Where is the printer?", "bob")
+    assert (found.facts, "The printer hides behind the printer shelf." in [m.text for m in found.engrams]) == ([], True)
+    assert {(m.session_id, m.query_id) for m in found.engrams} == {("", "")}
+    assert [m.text for m in (await desk.recall("Where is the printer?")).facts] == [fact.fact]
     await desk.restart()
     assert await desk.recalled("How is the printer fixed?", "bob") == []
 
