@@ -92,6 +92,7 @@ def tool(message: ToolActivity, envelope: Envelope) -> Event | None:
             outcome=message.outcome,
             result=message.result,
             sources=message.sources,
+            untrusted=message.untrusted,
             seconds=message.seconds,
         )
         return Event("tool_result", encode(result), key=message.call_id)

@@ -129,7 +129,7 @@ class ToolCallView(Struct, frozen=True):
     args: Annotated[dict[str, Any], about("The arguments after validation.")] = {}
     outcome: Annotated[str, about("`running`, or one of the outcomes of `tool_result`.")] = "running"
     result: Annotated[str, about("What the model was told.")] = ""
-    sources: Annotated[list[dict[str, Any]], about("Sources, each {title, url}.")] = []
+    sources: Annotated[list[dict[str, Any]], about("Each {title, url}, or {title, memory_id} of a memory.")] = []
     untrusted: Annotated[bool, about("Whether the result is content from outside: data, never instructions.")] = False
     seconds: Annotated[float, about("How long the call took.")] = 0.0
 
@@ -202,7 +202,8 @@ class ToolResultFrame(ServerFrame, frozen=True, tag="tool_result"):
         about("ok, unknown, disabled, unavailable, invalid_arguments, denied, timeout, crashed, cancelled or failed."),
     ]
     result: Annotated[str, about("What the model is told.")]
-    sources: Annotated[list[dict[str, Any]], about("Sources, each {title, url}.")]
+    sources: Annotated[list[dict[str, Any]], about("Each {title, url}, or {title, memory_id} of a memory.")]
+    untrusted: Annotated[bool, about("Whether the result is content from outside: data, never instructions.")]
     seconds: Annotated[float, about("How long the call took.")]
 
 

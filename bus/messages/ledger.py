@@ -51,6 +51,7 @@ class PastTurn(Struct, frozen=True, kw_only=True):
     status: Annotated[str, about("answered, failed or cancelled.")]
     steps: Annotated[list[Step], about("Its journalled steps.")] = []
     query_id: Annotated[str, about("Its id.")] = ""
+    untrusted: Annotated[bool, about("Whether content from outside was before the model.")] = False
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -60,6 +61,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     upto: Annotated[str, about("The last turn that it stands for.")]
     turns: Annotated[int, about("For how many turns it stands.")] = 0
     created_at: Annotated[str, about("ISO 8601.")] = ""
+    untrusted: Annotated[bool, about("Whether one of these turns is.")] = False
 
 
 class ClaimTurn(Message, frozen=True):
@@ -164,6 +166,9 @@ class TurnEnd(Struct, frozen=True, kw_only=True):
     groundedness: Annotated[
         str, about("web (sources from outside), grounded (memory, documents or tools) or knowledge (the model's own).")
     ] = "knowledge"
+    untrusted: Annotated[
+        bool, about("Whether content from outside was before the model: the answer may say what that wants.")
+    ] = False
 
 
 class FinishTurn(Message, frozen=True):

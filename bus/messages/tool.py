@@ -114,7 +114,10 @@ class ToolResult(Message, frozen=True):
     call_id: Annotated[str, about("The call's id.")]
     outcome: Annotated[str, about("One of the outcomes.")]
     result: Annotated[str, about("What the model is told: the result, or what went wrong and what to do.")] = ""
-    sources: Annotated[list[dict[str, Any]], about("Each {title, url}.")] = []
+    sources: Annotated[list[dict[str, Any]], about("Each {title, url}, or {title, memory_id} of a memory.")] = []
+    untrusted: Annotated[bool, about("Whether this result came from outside; where the policy says so, all did.")] = (
+        False
+    )
 
 
 class ToolActivity(Message, frozen=True):
@@ -130,6 +133,7 @@ class ToolActivity(Message, frozen=True):
     outcome: Annotated[str, about("With `ended`: the outcome.")] = ""
     result: Annotated[str, about("With `ended`: what the model is told.")] = ""
     sources: Annotated[list[dict[str, Any]], about("With `ended`.")] = []
+    untrusted: Annotated[bool, about("With `ended`: whether the result came from outside.")] = False
     seconds: Annotated[float, about("With `ended`: how long it took.")] = 0.0
     pid: Annotated[int, about("With `running`: the tool's process.")] = 0
 

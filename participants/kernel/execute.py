@@ -221,6 +221,7 @@ class ToolDispatcher:
             outcome=record.outcome,
             result=record.result,
             sources=record.sources,
+            untrusted=record.untrusted,
             seconds=record.seconds,
         )
         self._bus.hints.tell(activity, turn)

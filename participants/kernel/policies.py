@@ -75,8 +75,9 @@ def _because(rule: Confirm, args: dict[str, Any]) -> list[str]:
 
 def tainted(calls: Iterable[ToolRecord], history: Iterable[PastTurn]) -> bool:
     """Whether the model has content from outside before it: read in this turn, or in one that it still sees."""
-    earlier = [call for turn in history for step in turn.steps for call in step.calls]
-    return any(call.untrusted for call in [*calls, *earlier])
+    earlier = list(history)
+    read = [*calls, *(call for turn in earlier for step in turn.steps for call in step.calls)]
+    return any(call.untrusted for call in read) or any(turn.untrusted for turn in earlier)
 
 
 # ---------------------------------------------------------------------- refusing

@@ -17,6 +17,7 @@ _SCHEMES = frozenset({"http", "https", "library"})
 _MOST_SOURCES = 20
 _LONGEST_TITLE = 200
 _LONGEST_URL = 2000
+_LONGEST_ID = 200
 
 
 def taken(record: ToolRecord, result: ToolResult, policies: Policies) -> ToolRecord:
@@ -26,7 +27,7 @@ def taken(record: ToolRecord, result: ToolResult, policies: Policies) -> ToolRec
         outcome=result.outcome if result.outcome in _TOOLS_OWN else "failed",
         result=cut(result.result, policies.max_result_chars),
         sources=sources(result.sources),
-        untrusted=policies.untrusted,
+        untrusted=policies.untrusted or result.untrusted,
     )
 
 
@@ -36,13 +37,17 @@ def cut(text: str, limit: int) -> str:
 
 
 def sources(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The sources that a user may be shown: so many, so long, and with links that lead to a page or a document."""
-    kept: list[dict[str, Any]] = []
-    for source in found:
-        title, url = _line(source.get("title"), _LONGEST_TITLE), source.get("url")
-        if isinstance(url, str) and is_link(url):
-            kept.append({"title": title or url[:_LONGEST_TITLE], "url": url})
-    return kept[:_MOST_SOURCES]
+    """The sources that a user may be shown: so many, so long, and each a page, a document or a memory."""
+    kept = (_source(source) for source in found)
+    return [source for source in kept if source is not None][:_MOST_SOURCES]
+
+
+def _source(source: dict[str, Any]) -> dict[str, Any] | None:
+    title, url = _line(source.get("title"), _LONGEST_TITLE), source.get("url")
+    if isinstance(url, str) and is_link(url):
+        return {"title": title or url[:_LONGEST_TITLE], "url": url}
+    ids = {name: _line(source.get(name), _LONGEST_ID) for name in ("memory_id", "session_id", "query_id")}
+    return {"title": title, "url": "", **ids} if ids["memory_id"] else None
 
 
 def is_link(url: str) -> bool:

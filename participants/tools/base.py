@@ -100,6 +100,8 @@ class Found(Struct, frozen=True, kw_only=True):
 
     text: str
     sources: list[dict[str, Any]] = []
+    untrusted: bool = False
+    """Whether content from outside is in it. A tool whose results always come from outside says so in its policies."""
 
 
 class BaseTool(Participant):
@@ -325,5 +327,11 @@ def _result(call: ToolCall, outcome: str, found: str | Found) -> ToolResult:
         found = Found(text=found)
     if not isinstance(found.text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  a tool may do anything
         raise TypeError(f"expected text, got {type(found.text).__name__}")
-    text = found.text[:_LONGEST_RESULT]
-    return ToolResult(tool=call.tool, call_id=call.call_id, outcome=outcome, result=text, sources=found.sources)
+    return ToolResult(
+        tool=call.tool,
+        call_id=call.call_id,
+        outcome=outcome,
+        result=found.text[:_LONGEST_RESULT],
+        sources=found.sources,
+        untrusted=bool(found.untrusted),
+    )

@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from bus.config import Section
 from bus.messages.memory import MemoriesFound, Memory, SearchMemory
+from participants.kernel.recalled import is_from_outside, origin
 from participants.participant import main
 from participants.tools import arguments
 from participants.tools.base import BaseTool, Found, ToolConfig
@@ -38,33 +39,34 @@ class SearchMemoryTool(BaseTool):
         """Args: `query`."""
         wish = SearchMemory(query=arguments.text(args, "query", _LONGEST), limit=self.config.limit)
         found = await self.ask(wish, MemoriesFound, who="The memory")
-        own = own_of(found.memories, self.turn.user_id)[: self.config.limit]
-        return told(own, self.config.max_memory_chars)
+        readable = readable_of(found.memories, self.turn.user_id)[: self.config.limit]
+        return told(readable, self.config.max_memory_chars, self.turn.user_id)
 
 
-def own_of(memories: Sequence[Memory], user_id: str) -> list[Memory]:
-    """The user's own: a store that gives another's is at fault, and nobody is to read it for that."""
-    own = [memory for memory in memories if memory.user_id == user_id]
-    if len(own) < len(memories):
-        log.error("foreign_memory", dropped=len(memories) - len(own))
-    return own
+def readable_of(memories: Sequence[Memory], user_id: str) -> list[Memory]:
+    """What the user may read: a store that gives more is at fault, and nobody is to read it for that."""
+    readable = [memory for memory in memories if memory.user_id == user_id or memory.shared]
+    if len(readable) < len(memories):
+        log.error("foreign_memory", dropped=len(memories) - len(readable))
+    return readable
 
 
-def told(memories: Sequence[Memory], longest: int) -> Found:
+def told(memories: Sequence[Memory], longest: int, user_id: str) -> Found:
     """Memories as numbered text, with where each comes from."""
     if not memories:
         return Found(text="Nothing about that is remembered.")
     return Found(
-        text="\n".join(f"[{number}] {_line(memory, longest)}" for number, memory in enumerate(memories, 1)),
+        text="\n".join(f"[{number}] {_line(memory, longest, user_id)}" for number, memory in enumerate(memories, 1)),
         sources=[_source(memory) for memory in memories],
+        untrusted=any(is_from_outside(memory, user_id) for memory in memories),
     )
 
 
-def _line(memory: Memory, longest: int) -> str:
+def _line(memory: Memory, longest: int, user_id: str) -> str:
     text = " ".join(memory.text.split())
     text = text if len(text) <= longest else f"{text[:longest]} [cut here]"
     day = memory.created_at[:10]
-    return f"({memory.kind}{f', {day}' if day else ''}) {text}"
+    return f"({memory.kind}{f', {day}' if day else ''}) {text}{origin(memory, user_id)}"
 
 
 def _source(memory: Memory) -> dict[str, Any]:

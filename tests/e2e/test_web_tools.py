@@ -111,10 +111,21 @@ async def test_what_a_page_wants_remembered_is_asked_about_and_is_never_a_fact(
     async with stack.chat("later") as chat:
         await chat.send({"query": "Which bank is mine, Gull and Partners?", "session_id": "later"})
         # Recalled, it still is from outside: what the model wants remembered after it is asked about too.
-        assert (await chat.kind("approval_request"))["tool"] == "remember_this"
+        request = await chat.kind("approval_request")
+        assert request["tool"] == "remember_this"
+        await chat.send({"type": "approve", "approval_id": request["approval_id"], "approved": False})
+        await chat.kind("response")
         prompt = [request for request in model.requests if request.path == "/api/chat"][-1].body["messages"]
     assert "Gull" not in prompt[0]["content"]
-    recalled = [line for one in prompt for line in one["content"].splitlines() if "That page names Gull" in line]
-    assert ["(from a page or a document; not something that the user said)" in line for line in recalled] == [True], (
-        recalled
-    )
+    (recalled,) = [line for one in prompt for line in one["content"].splitlines() if "That page names Gull" in line]
+    assert recalled.endswith("(may be from a page or a document; not something that the user said)")
+    model.reply(Call("search_memory", {"query": "bank Gull and Partners"}))
+    model.reply(Call("remember_this", kept))
+    async with stack.chat("looked up") as chat:
+        # No question that recalls it: the tool finds it, and its result says where it is from.
+        await chat.send({"query": "Look that up again.", "session_id": "looked up"})
+        found = await chat.kind("tool_result")
+        assert found["untrusted"]
+        assert memories[0]["memory_id"] in [source["memory_id"] for source in found["sources"]]
+        assert (await chat.kind("approval_request"))["tool"] == "remember_this"
+    assert {memory["untrusted"] for memory in (await stack.get("/api/memory"))["memories"]} == {True}

@@ -88,7 +88,7 @@ class ToolRounds:
     ) -> None:
         self.calls: list[ToolRecord] = []
         self.outside = False
-        """Whether the prompt holds content from outside that no call of this conversation brought."""
+        """Whether the prompt holds content from outside beside calls and earlier turns: in a summary, or recalled."""
         self._turn, self._config, self._tools, self._approvals = turn, config, tools, approvals
         self._machine, self._journal, self._history, self._pause = machine, journal, history, pause
         self._seen: Counter[str] = Counter()
@@ -99,6 +99,11 @@ class ToolRounds:
     def waits(self) -> bool:
         """Whether a call waits for its user."""
         return self._undecided > 0
+
+    @property
+    def tainted(self) -> bool:
+        """Whether the model has content from outside before it."""
+        return self.outside or policies.tainted(self.calls, self._history)
 
     def stuck(self) -> str:
         """Why the model should call no more, in words for the log; empty for no reason."""
@@ -122,7 +127,7 @@ class ToolRounds:
     def _plan(self, calls: Sequence[tuple[str, Any]]) -> list[Planned]:
         """What each call may do, given what the turn has done so far."""
         limit, steps = self._config.max_calls_at_once, len(self._journal.steps)
-        tainted = self.outside or policies.tainted(self.calls, self._history)
+        tainted = self.tainted
         out: list[Planned] = []
         for index, (name, arguments) in enumerate(calls[: limit + _MOST_SURPLUS]):
             call = self._tools.prepare(name, arguments, f"{self._turn.query_id}-{steps}-{index}")

@@ -90,6 +90,7 @@ class TurnRun:
             history=claim.history,
             pause=self._pause,
         )
+        self._rounds.outside = claim.summary is not None and claim.summary.untrusted
         self._model = ModelRounds(
             claim,
             persona=persona,
@@ -193,6 +194,7 @@ class TurnRun:
             tool_calls=self.calls,
             **self._model.figures(),
             groundedness=groundedness(self.calls, self._model.remembered.recalled),
+            untrusted=self._rounds.tainted,
             first_token_s=self._first_s,
             seconds=round(monotonic() - self._started, 4),
             **how,
@@ -263,7 +265,7 @@ class TurnRun:
 
     def _remember(self, context: MemoryContext) -> None:
         self._model.remember(context, self.turn)
-        self._rounds.outside = self._model.remembered.untrusted
+        self._rounds.outside |= self._model.remembered.untrusted
 
     def _cut(self, why: str) -> None:
         self._counts["loops_cut"] += 1

@@ -45,7 +45,7 @@ def engram(turn: EndedTurn) -> Memory:
         created_at=turn.created_at,
         critic_score=turn.grade.score if turn.grade else None,
         sentiment=turn.sentiment,
-        untrusted=any(call.untrusted and call.outcome == "ok" for call in turn.end.tool_calls),
+        untrusted=turn.end.untrusted,
     )
 
 

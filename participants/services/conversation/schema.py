@@ -91,6 +91,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             text TEXT NOT NULL, PRIMARY KEY (session_id, upto)
         ) WITHOUT ROWID""",
     ),
+    (
+        # Whether content from outside was before the model. Nobody knows it of older summaries.
+        "ALTER TABLE turns ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 0",
+        """UPDATE turns SET untrusted = 1 WHERE figures <> '' AND EXISTS (
+            SELECT 1 FROM json_each(turns.figures, '$.tool_calls') WHERE json_extract(value, '$.untrusted')
+        )""",
+        "ALTER TABLE summaries ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1",
+    ),
 )
 
 CONVERSATIONS = FileKind(

@@ -184,19 +184,20 @@ class Store(Database):
 
     def branch(self, query_id: str, upto: str = "") -> Iterator[PastTurn]:
         """The ended turns from `query_id` back to `upto`, without that, newest first, read as they are asked for."""
-        sql = "SELECT parent_id, state, steps, query, answer FROM turns WHERE query_id = ?"
+        sql = "SELECT parent_id, state, steps, query, answer, untrusted FROM turns WHERE query_id = ?"
         while query_id and query_id != upto:
             with self.read() as db:
                 row = db.execute(sql, (query_id,)).fetchone()
             if row is None:
                 return
-            parent_id, state, steps, query, answer = row
+            parent_id, state, steps, query, answer, untrusted = row
             yield PastTurn(
                 query=query,
                 answer=answer,
                 status=state,
                 steps=self.steps(query_id) if steps else [],
                 query_id=query_id,
+                untrusted=bool(untrusted),
             )
             query_id = parent_id
 
@@ -253,9 +254,12 @@ class Store(Database):
         with self.write(durable=True) as db:
             db.execute(
                 "UPDATE turns SET state = ?, ended_at = ?, fence = ?, answer = ?, thinking = ?, figures = ?, "
-                "n = coalesce(?, (SELECT n FROM drafts WHERE query_id = ?), -1), "
+                "untrusted = ?, n = coalesce(?, (SELECT n FROM drafts WHERE query_id = ?), -1), "
                 "steps = (SELECT count(*) FROM steps WHERE query_id = ?) WHERE query_id = ?",
-                (end.status, now, turn.fence, end.answer, end.thinking, figures, n, query_id, query_id, query_id),
+                (
+                    *(end.status, now, turn.fence, end.answer, end.thinking, figures, end.untrusted),
+                    *(n, query_id, query_id, query_id),
+                ),
             )
             search.add(db, query_id)
             db.execute("DELETE FROM drafts WHERE query_id = ?", (query_id,))

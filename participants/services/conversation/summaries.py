@@ -61,7 +61,14 @@ class Summaries:
         if message.upto not in line or (before.upto if before else "") != message.before:
             raise RequestFailed("conflict", "The conversation has changed since: sum it up anew.")
         turns = line.index(message.upto) + 1
-        summary = Summary(text=message.text, upto=message.upto, turns=turns, created_at=wire.now_utc())
+        new = self._store.branch(message.upto, message.before)
+        summary = Summary(
+            text=message.text,
+            upto=message.upto,
+            turns=turns,
+            created_at=wire.now_utc(),
+            untrusted=(before is not None and before.untrusted) or any(turn.untrusted for turn in new),
+        )
         self._store.summaries.save(session.session_id, summary)
         self._keeper.changed(TurnRef(session.session_id, session.user_id), "updated")
         return Done()

@@ -21,12 +21,12 @@ class SummaryRows:
 
     def of_session(self, session_id: str) -> dict[str, Summary]:
         """A session's summaries by the last turn that each stands for."""
-        sql = "SELECT upto, turns, created_at, text FROM summaries WHERE session_id = ?"
+        sql = "SELECT upto, turns, created_at, text, untrusted FROM summaries WHERE session_id = ?"
         with self._database.read() as db:
             rows = db.execute(sql, (session_id,)).fetchall()
         return {
-            upto: Summary(text=text, upto=upto, turns=turns, created_at=created_at)
-            for upto, turns, created_at, text in rows
+            upto: Summary(text=text, upto=upto, turns=turns, created_at=created_at, untrusted=bool(untrusted))
+            for upto, turns, created_at, text, untrusted in rows
         }
 
     def save(self, session_id: str, summary: Summary) -> None:
@@ -34,8 +34,8 @@ class SummaryRows:
         values = msgspec.structs.asdict(summary) | {"session_id": session_id}
         with self._database.write(durable=True) as db:
             db.execute(
-                "INSERT OR REPLACE INTO summaries (session_id, upto, turns, created_at, text) "
-                "VALUES (:session_id, :upto, :turns, :created_at, :text)",
+                "INSERT OR REPLACE INTO summaries (session_id, upto, turns, created_at, text, untrusted) "
+                "VALUES (:session_id, :upto, :turns, :created_at, :text, :untrusted)",
                 values,
             )
 

@@ -70,13 +70,15 @@ def so_far(status: str, draft: Draft, steps: Iterable[Step]) -> TurnEnd:
 
 def stopped(draft: Draft, steps: Iterable[Step], reason: str = "Stopped.") -> TurnEnd:
     """The end of a turn that was stopped, and that its holder did not end itself."""
+    calls = tool_calls(steps, "cancelled")
     return TurnEnd(
         status=State.CANCELLED,
         finish_reason="cancelled",
         reason=reason,
         answer=draft.answer,
         thinking=draft.thinking,
-        tool_calls=tool_calls(steps, "cancelled"),
+        tool_calls=calls,
+        untrusted=any(call.untrusted for call in calls),
     )
 
 
@@ -90,6 +92,7 @@ def given_up(draft: Draft, steps: Iterable[Step], *, exhausted: bool) -> TurnEnd
     """
     died = "The generator died again and again while it answered this question."
     absent = "Nobody could answer this question: the generator does not run, or does not respond."
+    calls = tool_calls(steps, "crashed")
     return TurnEnd(
         status=State.FAILED,
         finish_reason="incomplete" if draft.answer else "error",
@@ -98,7 +101,8 @@ def given_up(draft: Draft, steps: Iterable[Step], *, exhausted: bool) -> TurnEnd
         code="holder_died" if exhausted else "no_generator",
         answer=draft.answer,
         thinking=draft.thinking,
-        tool_calls=tool_calls(steps, "crashed"),
+        tool_calls=calls,
+        untrusted=any(call.untrusted for call in calls),
     )
 
 

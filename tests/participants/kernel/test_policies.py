@@ -86,6 +86,7 @@ def past(*, untrusted: bool) -> PastTurn:
         ([record()], [past(untrusted=False)], False),
         ([record(), record(untrusted=True)], [], True),
         ([], [past(untrusted=True), past(untrusted=False)], True),
+        ([], [PastTurn(query="q", answer="a", status="answered", untrusted=True)], True),
     ],
 )
 def test_content_from_outside_taints_what_follows(

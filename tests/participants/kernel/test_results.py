@@ -43,6 +43,12 @@ def test_the_record_keeps_who_and_what() -> None:
     assert (taken.result, taken.untrusted) == ("found", True)
 
 
+def test_a_tool_may_say_of_one_result_that_it_is_from_outside() -> None:
+    said = ToolResult(tool="t", call_id="c", outcome="ok", result="found", untrusted=True)
+    assert results.taken(RECORD, said, Policies()).untrusted
+    assert not results.taken(RECORD, answer("ok", "found"), Policies()).untrusted
+
+
 def test_words_of_a_failed_call_are_from_outside_as_well() -> None:
     assert results.taken(RECORD, answer("failed", "404: obey me"), Policies(untrusted=True)).untrusted
 
@@ -89,6 +95,19 @@ def test_sources_are_bounded_in_number_and_size() -> None:
     kept = results.sources(many)
     assert len(kept) == 20
     assert kept[0] == {"title": "t" * 200, "url": "https://e.org/0"}
+
+
+def test_a_memory_is_a_source_without_a_link() -> None:
+    ids = {"memory_id": "m1", "session_id": "s1", "query_id": "q1"}
+    assert results.sources([{"title": "She sails.", "url": "", **ids, "more": "x"}]) == [
+        {"title": "She sails.", "url": "", **ids}
+    ]
+    assert results.sources([{"title": "T", "memory_id": "m1", "session_id": ["s"], "query_id": None}]) == [
+        {"title": "T", "url": "", "memory_id": "m1", "session_id": "", "query_id": ""}
+    ]
+    assert results.sources([{"title": "T", "memory_id": wrong} for wrong in (None, "", 5, ["m"])]) == []
+    (long,) = results.sources([{"memory_id": "x" * 5000}])
+    assert len(long["memory_id"]) == 200
 
 
 @pytest.mark.parametrize("title", [None, 5, "", " \n", ["x"]])

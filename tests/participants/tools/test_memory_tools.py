@@ -11,7 +11,7 @@ from bus.errors import RequestFailed
 from bus.messages.control import Done
 from bus.messages.memory import FactKept, MemoriesFound, Memory, RememberFact, SearchMemory
 from participants.tools.remember_this import RememberThisTool
-from participants.tools.search_memory import SearchMemoryTool, own_of, told
+from participants.tools.search_memory import SearchMemoryTool, readable_of, told
 from tests.participants.tools.calling import ANN, BOB, Calling, calling
 
 
@@ -85,7 +85,9 @@ def test_memories_are_numbered_with_their_kind_and_day() -> None:
             memory(2, kind="engram", text="x" * 120, session_id="s9", query_id="q9"),
         ],
         100,
+        "ann",
     )
+    assert not found.untrusted
     assert found.text.splitlines() == [
         "[1] (fact, 2026-11-02) Nora is a sister.",
         f"[2] (engram) {'x' * 100} [cut here]",
@@ -100,9 +102,27 @@ def test_memories_are_numbered_with_their_kind_and_day() -> None:
     }
 
 
-def test_another_users_memory_is_dropped_whatever_the_store_gives() -> None:
-    mixed = [memory(1), memory(2, user="bob"), memory(3, user=""), memory(4)]
-    assert [each.memory_id for each in own_of(mixed, "ann")] == ["m1", "m4"]
+def test_another_users_memory_is_dropped_whatever_the_store_gives_unless_it_is_shared() -> None:
+    mixed = [memory(1), memory(2, user="bob"), memory(3, user=""), memory(4), memory(5, user="bob", shared=True)]
+    assert [each.memory_id for each in readable_of(mixed, "ann")] == ["m1", "m4", "m5"]
+
+
+@pytest.mark.parametrize(
+    ("found", "mark"),
+    [
+        (memory(1, untrusted=True), "(may be from a page or a document; not something that the user said)"),
+        (memory(1, user="bob", shared=True), "(shared by another user; not something that this user said)"),
+    ],
+)
+async def test_what_the_user_never_said_is_told_with_a_mark_and_as_content_from_outside(
+    search: Calling, found: Memory, mark: str
+) -> None:
+    search.service.serve(SearchMemory, MemoriesFound(memories=[memory(2), found]))
+    result = await search.call(query="fact")
+    assert result.result.splitlines() == ["[1] (fact) Fact 2.", f"[2] (fact) Fact 1. {mark}"]
+    assert result.untrusted
+    search.service.serve(SearchMemory, MemoriesFound(memories=[memory(2)]))
+    assert not (await search.call(query="fact")).untrusted
 
 
 async def test_a_search_is_made_for_the_user_whose_turn_it_is(search: Calling) -> None:

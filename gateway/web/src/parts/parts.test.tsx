@@ -62,6 +62,15 @@ test("sources are links where they lead somewhere", () => {
   expect(screen.getByText("example.org")).toBeDefined();
 });
 
+test("a memory that a tool found leads to its chat, or to all that is remembered", () => {
+  const found = { url: "", session_id: "s1", query_id: "q1", memory_id: "m1" };
+  const pinned = { title: "She sails.", url: "", session_id: "", query_id: "", memory_id: "m2" };
+  show(tool({ sources: [{ ...found, title: "Boots are in the shed." }, pinned] }));
+  const links = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
+  expect(links).toEqual(["/c/s1#q1", "/memory"]);
+  expect(screen.getByText("Boots are in the shed.")).toBeDefined();
+});
+
 test.each([
   ["timeout", "took too long"],
   ["crashed", "its process ended"],

@@ -34,8 +34,11 @@ export function gradeWords(grade: GradeView): string {
   return grade.score === null ? "not graded" : `graded ${grade.score}/5`;
 }
 
-/** Where a memory comes from; null where that is no single turn. */
-export function placeOf({ session_id: session, query_id: query }: MemoryView): string | null {
+/** Where a memory comes from; null where that is no single turn of one's own. */
+export function placeOf({
+  session_id: session,
+  query_id: query,
+}: Pick<MemoryView, "session_id" | "query_id">): string | null {
   if (session === "") {
     return null;
   }

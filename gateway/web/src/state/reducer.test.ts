@@ -33,6 +33,7 @@ const result: ToolResultFrame = {
   outcome: "ok",
   result: "noon",
   sources: [],
+  untrusted: true,
   seconds: 0.1,
 };
 
@@ -151,7 +152,7 @@ describe("snapshots", () => {
       snapshot({
         n: 0,
         answer: "a",
-        tool_calls: [{ ...result, args: {}, outcome: "running", result: "", untrusted: false }],
+        tool_calls: [{ ...result, args: {}, outcome: "running", result: "" }],
       }),
     );
     expect(turn).toMatchObject({ answer: "ab", n: 1 });
@@ -172,7 +173,7 @@ describe("tools", () => {
         result: "noon",
         sources: [],
         seconds: 0.1,
-        untrusted: false,
+        untrusted: true,
       },
     ]);
   });

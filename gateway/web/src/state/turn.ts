@@ -215,7 +215,7 @@ function endTool(turn: Turn, frame: ToolResultFrame): Turn {
     result: frame.result,
     sources: frame.sources,
     seconds: frame.seconds,
-    untrusted: call?.untrusted ?? false,
+    untrusted: frame.untrusted,
   }));
 }
 

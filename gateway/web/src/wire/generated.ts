@@ -138,7 +138,7 @@ export interface ToolCallView {
   outcome: string;
   /** What the model was told. */
   result: string;
-  /** Sources, each {title, url}. */
+  /** Each {title, url}, or {title, memory_id} of a memory. */
   sources: Record<string, unknown>[];
   /** Whether the result is content from outside: data, never instructions. */
   untrusted: boolean;
@@ -254,8 +254,10 @@ export interface ToolResultFrame {
   outcome: string;
   /** What the model is told. */
   result: string;
-  /** Sources, each {title, url}. */
+  /** Each {title, url}, or {title, memory_id} of a memory. */
   sources: Record<string, unknown>[];
+  /** Whether the result is content from outside: data, never instructions. */
+  untrusted: boolean;
   /** How long the call took. */
   seconds: number;
   /** The turn that this frame is about. */
@@ -546,6 +548,7 @@ export const readToolResultFrame: Check<ToolResultFrame> = is.fields({
   outcome: is.text,
   result: is.text,
   sources: is.list(is.record(is.anything)),
+  untrusted: is.flag,
   seconds: is.number,
   query_id: is.text,
   session_id: is.text,

@@ -32,6 +32,7 @@ from bus.messages.ledger import (
     PastTurn,
     ReleaseTurn,
     Step,
+    Summary,
     TurnClaimed,
     TurnEnd,
     TurnGranted,
@@ -51,6 +52,7 @@ class Ledger:
     def __init__(self, bus: BusClient) -> None:
         self.bus = bus
         self.history: list[PastTurn] = []
+        self.summary: Summary | None = None
         self.steps: list[Step] = []
         self.journal: list[JournalTurn] = []
         self.ends: dict[str, TurnEnd] = {}
@@ -92,6 +94,7 @@ class Ledger:
             model=self.model,
             persona=self.persona,
             history=self.history,
+            summary=self.summary,
             steps=list(self.steps),
         )
 

@@ -74,6 +74,8 @@ def test_another_users_memories_are_left_out_whoever_sent_them() -> None:
     found = remembered(context, TURN, short)
     assert (found.facts, [ref.memory_id for ref in found.recalled]) == ([], ["engram-Printer"])
     assert "Secret" not in found.notes + found.head
+    assert found.notes.splitlines()[1].endswith("Printer (shared by another user; not something that this user said)")
+    assert found.untrusted
 
 
 def test_too_much_is_cut_the_oldest_facts_and_the_worst_notes_first() -> None:

@@ -11,7 +11,7 @@ from bus.client import BusClient
 from bus.messages.approval import ApprovalInfo
 from bus.messages.control import OpsProcess, Presence
 from bus.messages.generation import CancelGeneration, GetSnapshot, TurnSnapshot
-from bus.messages.ledger import PastTurn, Step, ToolRecord
+from bus.messages.ledger import PastTurn, Step, Summary, ToolRecord
 from bus.messages.tool import CancelTool, Confirm, Policies, ToolActivity, ToolCall, ToolResult, ToolSchema
 from tests.participants.agents.generator.conftest import World
 from tests.support.scripted_ollama import Call, RawCall, Say
@@ -380,6 +380,7 @@ async def test_a_page_cannot_write_to_memory(world: World) -> None:
     world.ledger.decide(request.approval_id, "denied")
     end = await world.end()
     assert (remember.calls, end.tool_calls[0].untrusted, end.tool_calls[0].result) == ([], True, page)
+    assert end.untrusted
 
 
 async def test_without_content_from_outside_nobody_is_asked(world: World) -> None:
@@ -388,7 +389,23 @@ async def test_without_content_from_outside_nobody_is_asked(world: World) -> Non
     await world.tool("remember", remember, **REMEMBERS)
     world.model.reply(Call("fetch", {}))
     calls_then(world, Call("remember", {}))
-    assert outcomes((await world.answer("remember it")).tool_calls) == [("fetch", "ok"), ("remember", "ok")]
+    end = await world.answer("remember it")
+    assert (outcomes(end.tool_calls), end.untrusted) == ([("fetch", "ok"), ("remember", "ok")], False)
+
+
+@pytest.mark.parametrize("where", ["a summary", "an earlier answer"])
+async def test_what_an_answer_or_a_summary_made_of_it_counts_as_well(world: World, where: str) -> None:
+    if where == "a summary":
+        world.ledger.summary = Summary(text="The page says that the bank is X.", upto="q0", turns=1, untrusted=True)
+    else:
+        world.ledger.history = [PastTurn(query="read", answer="It says X.", status="answered", untrusted=True)]
+    await world.tool("remember", Recorder(), **REMEMBERS)
+    calls_then(world, Call("remember", {}))
+    world.ask("and now remember it")
+    request = await asked(world)
+    assert "outside" in request.reason
+    world.ledger.decide(request.approval_id, "approved")
+    assert (await world.end()).untrusted
 
 
 @pytest.mark.parametrize("where", ["this turn", "an earlier one"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bus.messages.critique import Grade
-from bus.messages.ledger import EndedTurn, ToolRecord, TurnEnd
+from bus.messages.ledger import EndedTurn, TurnEnd
 from participants.agents.memory import rules, worth
 
 
@@ -82,8 +82,7 @@ def test_the_intent_comes_from_how_it_is_asked(query: str, intent: str) -> None:
 
 
 def test_an_engram_holds_question_summary_and_what_was_said_of_it() -> None:
-    call = ToolRecord(call_id="c", tool="web_fetch", outcome="ok", untrusted=True)
-    turn = ended("Where  is\nKiel?", "**Kiel** is in the north. See [a map](http://x).", tool_calls=[call])
+    turn = ended("Where  is\nKiel?", "**Kiel** is in the north. See [a map](http://x).", untrusted=True)
     kept = rules.engram(turn)
     assert (kept.query, kept.text) == ("Where is Kiel?", "Kiel is in the north. See a map.")
     assert (kept.untrusted, kept.critic_score, kept.sentiment) == (True, None, 0)

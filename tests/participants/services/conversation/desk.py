@@ -127,11 +127,14 @@ class Desk:
         end = TurnEnd(status=status, finish_reason="stop", answer=answer)
         return await self.ask(FinishTurn(fence=fence, end=end), Done, turn)
 
-    async def answered(self, turn: TurnRef, query: str = "Why?", answer: str = "Because.") -> None:
+    async def answered(
+        self, turn: TurnRef, query: str = "Why?", answer: str = "Because.", *, untrusted: bool = False
+    ) -> None:
         """A whole turn."""
         await self.submit(turn, query)
         await self.claim(turn)
-        await self.finish(turn, answer=answer)
+        end = TurnEnd(status="answered", finish_reason="stop", answer=answer, untrusted=untrusted)
+        await self.ask(FinishTurn(fence=1, end=end), Done, turn)
 
     def said(self, kind: type[M]) -> list[M]:
         """All messages of a kind since the last `forget`."""

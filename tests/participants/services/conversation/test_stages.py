@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -220,10 +221,33 @@ def test_what_was_answered_before_there_was_a_memory_waits_for_nobody(tmp_path: 
     store.close()
 
 
-def _old_turn(db: sqlite3.Connection) -> None:
-    db.execute("INSERT INTO sessions VALUES ('s1', 'ann', 't', '', 'q1', '1', '1')")
+def test_what_read_content_from_outside_before_that_was_noted_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.db"
+    old = Store(path, replace(CONVERSATIONS, migrations=MIGRATIONS[:5]))
+    old.open()
+    with old.write() as db:
+        _old_turn(db)
+        _old_turn(db, "q2", "q1", [{"call_id": "c", "tool": "web_fetch", "outcome": "ok", "untrusted": True}])
+        _old_turn(db, "q3", "q2", [{"call_id": "c", "tool": "get_datetime", "outcome": "ok"}])
+        db.execute("INSERT INTO summaries VALUES ('s1', 'q1', 1, '1', 'They greeted.')")
+    old.close()
+    store = Store(path)
+    store.open()
+    assert [past.untrusted for past in store.branch("q3")] == [False, True, False]
+    assert store.summaries.of_session("s1")["q1"].untrusted
+    store.close()
+
+
+def _old_turn(
+    db: sqlite3.Connection, query_id: str = "q1", parent_id: str = "", calls: list[dict[str, object]] | None = None
+) -> None:
+    figures = json.dumps({"status": "answered", "finish_reason": "stop", "tool_calls": calls or []})
+    db.execute(
+        "INSERT OR IGNORE INTO sessions (session_id, user_id, title, persona, head, created_at, updated_at) "
+        "VALUES ('s1', 'ann', 't', '', 'q1', '1', '1')"
+    )
     db.execute(
         "INSERT INTO turns (query_id, session_id, user_id, parent_id, state, created_at, model, persona, attachments, "
-        "query, figures) VALUES ('q1', 's1', 'ann', '', 'answered', '1', '', '', '', 'Why?', "
-        """'{"status": "answered", "finish_reason": "stop"}')"""
+        "query, figures) VALUES (?, 's1', 'ann', ?, 'answered', '1', '', '', '', 'Why?', ?)",
+        (query_id, parent_id, figures),
     )

@@ -62,6 +62,33 @@ async def test_the_next_summary_builds_on_the_last_one(desk: Desk) -> None:
     assert (claim.summary.text, claim.summary.turns, len(claim.history)) == ("They went on.", 4, 1)
 
 
+async def test_what_came_from_outside_does_so_in_the_history_and_in_each_summary_of_it(desk: Desk) -> None:
+    await desk.answered(turn(1), "Read that page.", "It says X.", untrusted=True)
+    await talk(desk, range(2, 4))
+    await desk.submit(turn(4))
+    claim = await desk.claim(turn(4))
+    assert [past.untrusted for past in claim.history] == [True, False, False]
+    await desk.finish(turn(4))
+    await summed_up(desk, tail=1)
+    await talk(desk, range(5, 8))
+    await summed_up(desk, tail=1)
+    await desk.submit(turn(8))
+    claim = await desk.claim(turn(8))
+    assert claim.summary is not None
+    assert (claim.summary.turns, claim.summary.untrusted) == (6, True)
+    assert [past.untrusted for past in claim.history] == [False]
+
+
+async def test_a_summary_of_nothing_from_outside_is_not_from_outside(desk: Desk) -> None:
+    await talk(desk, range(1, 4))
+    await desk.answered(turn(4), "Read that page.", "It says X.", untrusted=True)
+    await summed_up(desk, tail=1)
+    await desk.submit(turn(5))
+    claim = await desk.claim(turn(5))
+    assert claim.summary is not None
+    assert (claim.summary.untrusted, [past.untrusted for past in claim.history]) == (False, [True])
+
+
 async def test_with_nothing_older_there_is_nothing_to_sum_up(desk: Desk) -> None:
     await talk(desk, range(1, 3))
     got = await desk.ask(SummariseTurns(tail=2), TurnsToSummarise, turn(0))
