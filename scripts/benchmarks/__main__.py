@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scripts.benchmarks.report import Report
 
-NAMES = ("turns", "tools", "ledger", "processes", "model", "memory")
+NAMES = ("turns", "tools", "ledger", "processes", "helpers", "model", "memory")
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path, help="also write all samples to this file")
     chosen = parser.parse_args()
-    names = chosen.names or ["turns", "tools", "ledger", "processes"]
+    names = chosen.names or NAMES[:-2]
     if unknown := set(names) - set(NAMES):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}: there are {', '.join(NAMES)}")
     report = Report()

@@ -36,15 +36,27 @@ class Client:
     async def turn(self, query: str) -> tuple[float, list[float]]:
         """Ask; the time of the send, and the lag of each stamped chunk in ms."""
         sent = time.monotonic()
-        await self.socket.send(json.dumps({"query": query, "session_id": self._session}))
         lags: list[float] = []
+        async for chunk, now in self._chunks(query):
+            lags += [(now - float(stamp)) * 1e3 for stamp in re.findall(r"@(\d+\.\d+)", chunk)]
+        return sent, lags
+
+    async def first_chunk(self, query: str) -> float:
+        """Ask, and wait for the end; milliseconds to the first chunk."""
+        sent = time.monotonic()
+        times = [now async for _, now in self._chunks(query)]
+        return (times[0] - sent) * 1e3
+
+    async def _chunks(self, query: str) -> AsyncIterator[tuple[str, float]]:
+        """Ask; each chunk and when it came, until the turn ends."""
+        await self.socket.send(json.dumps({"query": query, "session_id": self._session}))
         while True:
             frame = json.loads(await self.socket.recv())
             now = time.monotonic()
             if frame["type"] == "answer_chunk":
-                lags += [(now - float(stamp)) * 1e3 for stamp in re.findall(r"@(\d+\.\d+)", frame["chunk"])]
+                yield frame["chunk"], now
             elif frame["type"] == "response":
-                return sent, lags
+                return
             elif frame["type"] == "error":
                 raise RuntimeError(frame["message"])
 
