@@ -87,7 +87,8 @@ class Bench:
 
     async def recall(self, user: str, question: str, limit: int = CONFIG.recall_limit) -> list[Memory]:
         """What a prompt would get."""
-        found, reason = await self.recaller.find(user, question, {"engram": limit})
+        limits = {"engram": limit, "insight": CONFIG.insight_limit}
+        found, reason = await self.recaller.find(user, question, limits)
         if reason:
             raise RuntimeError(reason)
         return found["engram"]

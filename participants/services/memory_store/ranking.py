@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -66,8 +67,24 @@ def rank(candidates: Sequence[Candidate], query: str, now: datetime, *, threshol
     scored = [(score(candidate, asked, now), candidate) for candidate in candidates]
     good = [(points, candidate) for points, candidate in scored if points >= threshold]
     good.sort(key=lambda pair: -pair[0])
-    kept = _without_repeats(good[: _COMPARED * limit])
-    return [replace(candidate.memory, score=points) for points, candidate in _later_first(kept, limit)[:limit]]
+    kept = _without_repeats([_Ranked(points, candidate) for points, candidate in good[: _COMPARED * limit]])
+    return [replace(one.candidate.memory, score=one.points) for one in _later_first(kept, limit)[:limit]]
+
+
+class _Ranked:
+    """A candidate with its rank, and what it says, read once however often it is compared."""
+
+    def __init__(self, points: float, candidate: Candidate) -> None:
+        self.points, self.candidate = points, candidate
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(entities.names(said(self.candidate.memory)))
+
+    @cached_property
+    def tells_a_change(self) -> bool:
+        memory = self.candidate.memory
+        return entities.tells_a_change(memory.query or memory.text)
 
 
 def score(candidate: Candidate, asked: set[str], now: datetime) -> float:
@@ -98,14 +115,11 @@ def said(memory: Memory) -> str:
     return f"{memory.query}\n{memory.text}" if memory.query else memory.text
 
 
-Scored = tuple[float, Candidate]
-
-
-def _without_repeats(best_first: Sequence[Scored]) -> list[Scored]:
-    kept: list[Scored] = []
-    for points, candidate in best_first:
-        if not any(_says_the_same(candidate, other) for _, other in kept):
-            kept.append((points, candidate))
+def _without_repeats(best_first: Sequence[_Ranked]) -> list[_Ranked]:
+    kept: list[_Ranked] = []
+    for one in best_first:
+        if not any(_says_the_same(one.candidate, other.candidate) for other in kept):
+            kept.append(one)
     return kept
 
 
@@ -125,28 +139,31 @@ def same_details(one: str, other: str) -> bool:
     )
 
 
-def _later_first(best_first: Sequence[Scored], limit: int) -> list[Scored]:
+def _later_first(best_first: Sequence[_Ranked], limit: int) -> list[_Ranked]:
     """Where an earlier memory stands before a later one about the same thing, they change places."""
     out = list(best_first)
     for i in range(min(limit, len(out))):
         for j in range(i + 1, len(out)):
-            if _newer(out[j][1], out[i][1]) and _is_about_the_same(out[i], out[j]):
-                out[i], out[j] = (out[i][0], out[j][1]), (out[j][0], out[i][1])
+            if _newer(out[j], out[i]) and _is_about_the_same(out[i], out[j]):
+                out[i], out[j] = _at(out[i].points, out[j]), _at(out[j].points, out[i])
     return out
 
 
-def _newer(a: Candidate, b: Candidate) -> bool:
-    return a.memory.created_at > b.memory.created_at
+def _at(points: float, one: _Ranked) -> _Ranked:
+    return _Ranked(points, one.candidate)
 
 
-def _is_about_the_same(earlier: Scored, later: Scored) -> bool:
-    (points, a), (later_points, b) = earlier, later
-    near = nearness(a.vector, b.vector)
+def _newer(a: _Ranked, b: _Ranked) -> bool:
+    return a.candidate.memory.created_at > b.candidate.memory.created_at
+
+
+def _is_about_the_same(earlier: _Ranked, later: _Ranked) -> bool:
+    near = nearness(earlier.candidate.vector, later.candidate.vector)
     if near < RELATED_BY_CHANGE:
         return False
-    if near >= RELATED and set(entities.names(said(a.memory))) & set(entities.names(said(b.memory))):
+    if near >= RELATED and earlier.names & later.names:
         return True
-    return abs(points - later_points) < ALIKE and entities.tells_a_change(b.memory.query or b.memory.text)
+    return abs(earlier.points - later.points) < ALIKE and later.tells_a_change
 
 
 def nearness(a: Any, b: Any) -> float:

@@ -98,6 +98,8 @@ class Recaller:
         self, owner: str, user_id: str, kind: str, query: str, vectors: dict[str, list[float]]
     ) -> list[Candidate]:
         """An owner's memories that may fit. Where the vectors cannot be read, words alone decide."""
+        if not self._store.has(owner, kind):
+            return []
         words = entities.words(query)[:_MOST_WORDS]
         ids = self._store.with_words(owner, [kind], words, _EACH_WORD)[:_MOST_BY_WORDS]
         near: list[Near] = []

@@ -104,6 +104,12 @@ class Store(Database):
             rows = db.execute(sql, (user_id, kind, kind, before, text, like, like, like, like, limit)).fetchall()
         return [(row[0], self._memory(row[1:])) for row in rows]
 
+    def has(self, user_id: str, kind: str) -> bool:
+        """Whether there is any of one kind."""
+        with self.read() as db:
+            sql = "SELECT 1 FROM memories WHERE user_id = ? AND kind = ? LIMIT 1"
+            return db.execute(sql, (user_id, kind)).fetchone() is not None
+
     def count(self, user_id: str, kind: str) -> int:
         """How many there are of one kind; of all kinds where it is empty."""
         sql = "SELECT count(*) FROM memories WHERE user_id = ? AND (? = '' OR kind = ?)"
