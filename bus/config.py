@@ -68,7 +68,7 @@ class SystemConfig(Section, frozen=True, kw_only=True):
     """system.yaml: what all participants share."""
 
     instance_id: Annotated[str, Meta(description="This machine's name on the bus; empty: the host name.")] = ""
-    heartbeat_s: Annotated[float, Meta(description="Seconds between two beats.", ge=0.01)] = 2.0
+    heartbeat_s: Annotated[float, Meta(description="Seconds between two beats.", ge=0.01)] = 3.0
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="How much is logged.")] = "info"
     drain_s: Annotated[float, Meta(description="How long running work may go on after SIGTERM.", gt=0)] = 8.0
 

@@ -14,7 +14,7 @@ from tests.support.stack import Stack
 KILLS = 5
 TOOLS = ("datetime", "location", "personas", "remember_this", "search_memory", "documents", "librarian")
 """What holds no library of its own while it is idle."""
-IDLE_S = 15.0
+IDLE_S = 30.0
 
 
 def pss_mb(pid: int) -> float:
