@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,24 @@ async def test_stop_ends_the_embedded_generation(tiny: str, tmp_path: Path) -> N
         end = await chat.kind("response", within_s=10)
         assert end["finish_reason"] in ("cancelled", "length", "stop")
         assert (await chat.ask("Hi.", within_s=120))["type"] == "response"
+
+
+async def test_what_was_said_is_recalled_in_another_chat_by_its_meaning(tiny: str, tmp_path: Path) -> None:
+    async with Stack.started(tmp_path, None, environment=short(tiny)) as stack:
+        async with stack.chat("first") as chat:
+            pinned = await chat.ask("/remember My sister Nora plays the cello.", within_s=60)
+            assert pinned["tool_calls"][0]["outcome"] == "ok", pinned
+            await chat.ask("My grandmother was a lighthouse keeper on Skye.", within_s=120)
+        async with asyncio.timeout(60):
+            while not (engrams := (await stack.get("/api/memory?kind=engram"))["memories"]):
+                pass
+            while (await stack.get("/api/memory/status"))["waiting"]:
+                pass
+        assert engrams[0]["query"] == "My grandmother was a lighthouse keeper on Skye."
+        async with stack.chat("second") as chat:
+            # Not one word is the same.
+            end = await chat.ask("Which job did Mum's mother have?", within_s=120)
+        assert [fact["kind"] for fact in end["facts"]] == ["fact"]
+        assert [memory["memory_id"] for memory in end["recalled"]] == [engrams[0]["memory_id"]]
+        status = await stack.get("/api/memory/status")
+        assert (status["model"], status["dimensions"], status["message"]) == ("minilm", 384, "")
