@@ -1,6 +1,6 @@
 // One memory: what it says, where it comes from, and how it is changed or forgotten.
 
-import { Pencil, Trash2, Users } from "lucide-react";
+import { type LucideIcon, Pencil, Trash2, Users } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 
@@ -51,35 +51,26 @@ export function MemoryItem({ memory, sharing, onChanged }: MemoryItemProps & Sha
       {memory.own && (
         <div className="memory-actions">
           {(sharing || memory.shared) && (
-            <button
-              type="button"
-              className="icon-button small"
-              aria-label={`Share with all users: ${memory.text}`}
-              aria-pressed={memory.shared}
+            <Action
+              name={`Share with all users: ${memory.text}`}
               title={memory.shared ? "Share no more" : "Share with all users"}
+              icon={Users}
+              pressed={memory.shared}
               onClick={() => (memory.shared ? share(false) : setDoing("sharing"))}
-            >
-              <Users size={14} aria-hidden />
-            </button>
+            />
           )}
-          <button
-            type="button"
-            className="icon-button small"
-            aria-label={`Change: ${memory.text}`}
+          <Action
+            name={`Change: ${memory.text}`}
             title="Change"
+            icon={Pencil}
             onClick={() => setDoing("editing")}
-          >
-            <Pencil size={14} aria-hidden />
-          </button>
-          <button
-            type="button"
-            className="icon-button small"
-            aria-label={`Forget: ${memory.text}`}
+          />
+          <Action
+            name={`Forget: ${memory.text}`}
             title="Forget"
+            icon={Trash2}
             onClick={() => setDoing("forgetting")}
-          >
-            <Trash2 size={14} aria-hidden />
-          </button>
+          />
         </div>
       )}
       {doing === "sharing" && (
@@ -101,6 +92,29 @@ export function MemoryItem({ memory, sharing, onChanged }: MemoryItemProps & Sha
         />
       )}
     </li>
+  );
+}
+
+interface ActionProps {
+  name: string;
+  title: string;
+  icon: LucideIcon;
+  pressed?: boolean;
+  onClick: () => void;
+}
+
+function Action({ name, title, icon: Icon, pressed, onClick }: ActionProps) {
+  return (
+    <button
+      type="button"
+      className="icon-button small"
+      aria-label={name}
+      aria-pressed={pressed}
+      title={title}
+      onClick={onClick}
+    >
+      <Icon size={14} aria-hidden />
+    </button>
   );
 }
 
