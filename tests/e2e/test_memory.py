@@ -158,6 +158,38 @@ async def test_a_memory_that_dies_in_mid_turn_costs_no_answer_and_no_engram(
     assert [one["query"] for one in engrams] == ["Where do the tide tables hang in our club?"]
 
 
+async def test_a_fact_that_was_said_to_be_kept_survives_kills_in_mid_write(stack: Stack) -> None:
+    me, kept_facts, refused, said = Api(stack, "default"), list[str](), list[int](), asyncio.Semaphore(0)
+
+    async def write(writer: int) -> None:
+        for number in range(60):
+            fact = f"Locker {writer}-{number} holds parcel {1000 * writer + number}."
+            answer = await me.call("POST", "/facts", json={"fact": fact})
+            if answer.status_code == 201:
+                kept_facts.append(fact)
+                said.release()
+            else:
+                refused.append(answer.status_code)
+
+    async with asyncio.TaskGroup() as group:
+        for writer in range(3):
+            group.create_task(write(writer))
+        for _ in range(3):
+            for _ in range(5):
+                await said.acquire()
+            pid = await stack.kill("memory_store")
+            await stack.replaced("memory_store", pid)
+    assert set(refused) <= {503, 504}, refused
+    assert len(kept_facts) > 100
+    exported = (await me.call("GET", "/export")).text
+    assert [fact for fact in kept_facts if fact not in exported] == []
+    async with asyncio.timeout(60):
+        while (await stack.get("/api/memory/status"))["waiting"]:
+            pass
+    found = json.loads((await me.call("GET", f"/search?q={quote(kept_facts[-1])}")).text)["memories"]
+    assert kept_facts[-1] in [memory["text"] for memory in found]
+
+
 @pytest.mark.parametrize("helper", HELPERS)
 async def test_a_question_waits_for_no_helper(model: ScriptedOllama, tmp_path: Path, helper: str) -> None:
     critic = helper == HELPERS[0]
