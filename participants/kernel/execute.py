@@ -227,6 +227,10 @@ class ToolDispatcher:
         self._bus.hints.tell(activity, turn)
         return record
 
+    def tell_now(self) -> None:
+        """Publish what is still to be said of the calls so far."""
+        self._bus.hints.flush()
+
     async def _outcome(self, schema: ToolSchema, record: ToolRecord, turn: TurnRef) -> ToolRecord:
         timeout_s = schema.policies.timeout_s or self.config.tool_timeout
         until = asyncio.get_running_loop().time() + timeout_s

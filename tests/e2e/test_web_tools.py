@@ -124,8 +124,8 @@ async def test_what_a_page_wants_remembered_is_asked_about_and_is_never_a_fact(
     async with stack.chat("looked up") as chat:
         # No question that recalls it: the tool finds it, and its result says where it is from.
         await chat.send({"query": "Look that up again.", "session_id": "looked up"})
-        found = await chat.kind("tool_result")
+        assert (await chat.kind("approval_request"))["tool"] == "remember_this"
+        (found,) = [frame for frame in chat.frames if frame["type"] == "tool_result"]
         assert found["untrusted"]
         assert memories[0]["memory_id"] in [source["memory_id"] for source in found["sources"]]
-        assert (await chat.kind("approval_request"))["tool"] == "remember_this"
     assert {memory["untrusted"] for memory in (await stack.get("/api/memory"))["memories"]} == {True}

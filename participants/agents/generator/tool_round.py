@@ -241,6 +241,7 @@ class ToolRounds:
             args=record.args,
             reason=one.reason,
         )
+        self._tools.tell_now()  # how the calls before it went is to be seen when the user is asked
         return (await self._approvals.settled(record.approval, self._surely(ask, Approval), self._turn)).state
 
     async def _approved(self, record: ToolRecord) -> ToolRecord:
