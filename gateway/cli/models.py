@@ -17,10 +17,10 @@ def models(options: Namespace) -> int:
 
 def _list() -> int:
     default = weights.resolve(None)
-    for choice in weights.choices():
+    for choice in (*weights.choices(), weights.EMBEDDING):
         found = weights.resolve(choice)
         note = f"{found.name}, {found.size_bytes / 1e6:,.0f} MB, {found.licence}"
-        chosen = "  (chosen)" if found.choice == default.choice else ""
+        chosen = "  (chosen)" if found.choice in (default.choice, weights.EMBEDDING) else ""
         console.row(
             choice, "installed" if found.installed else "-", "good" if found.installed else "dim", note + chosen
         )

@@ -15,6 +15,7 @@ from bus.command import local2
 from gateway.cli import browser, console
 from gateway.stack import backend, preflight, processes, ready, settings, startup, weights
 from gateway.stack import layout as places
+from gateway.stack.backend import Backend
 from gateway.stack.errors import ExitCode, StackError
 from gateway.stack.layout import Layout
 from gateway.stack.rpc import Program, Supervisor
@@ -140,8 +141,14 @@ def _with_model(wanted: Wanted) -> Wanted:
     found = backend.find()
     if found.version:
         console.say(f"Ollama {found.version} answers at {found.url}")
-    if not found.embedded:
-        return wanted
+    if found.embedded:
+        wanted = _with_embedded(wanted, found)
+    if found.embedding:
+        _with_embedding()
+    return wanted
+
+
+def _with_embedded(wanted: Wanted, found: Backend) -> Wanted:
     if found.named:
         console.complain(f"no Ollama answers at {found.url} (OLLAMA_HOST), so the embedded model does.")
     chosen = _resolve(wanted.model)
@@ -149,6 +156,17 @@ def _with_model(wanted: Wanted) -> Wanted:
         _install(chosen)
     console.say(f"The embedded {chosen.name} answers: a small model, for a first impression")
     return replace(wanted, model=None, embedded=wanted.model)
+
+
+def _with_embedding() -> None:
+    """Bring the small model that turns text into vectors. Without it, the memory does less; the rest works."""
+    try:
+        chosen = weights.resolve(weights.EMBEDDING)
+        if not chosen.installed:
+            _install(chosen, ", which finds memories by their meaning")
+    except StackError as error:
+        later = local2(f"models install {weights.EMBEDDING}")
+        console.complain(f"the memory finds things by their words only: {error}. To try again: {later}")
 
 
 def _resolve(model: str | None) -> weights.Weights:
@@ -164,9 +182,9 @@ def _resolve(model: str | None) -> weights.Weights:
         ) from error
 
 
-def _install(chosen: weights.Weights) -> None:
+def _install(chosen: weights.Weights, what: str = "") -> None:
     console.say(
-        f"Fetching the embedded model {chosen.name} ({chosen.size_bytes / 1e6:,.0f} MB, {chosen.licence}) "
+        f"Fetching the embedded model {chosen.name}{what} ({chosen.size_bytes / 1e6:,.0f} MB, {chosen.licence}) "
         f"into {chosen.path.parent}, once; Ctrl-C is safe, the next start goes on"
     )
     progress = console.Progress("  model")

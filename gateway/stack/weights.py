@@ -13,6 +13,8 @@ from pathlib import Path
 from bus import config
 from gateway.stack.errors import ExitCode, StackError
 
+EMBEDDING = "embedding"
+
 
 @dataclass(frozen=True)
 class Weights:

@@ -76,10 +76,8 @@ class Embedder:
         if time.monotonic() - self._looked_at > _LOOK_S:
             await self._look()
         if not self._current:
-            name = self._config().embedding
-            raise NoVectors(
-                f"No embedding model answers. With Ollama: `ollama pull {name}`; else see {local2('status')}"
-            )
+            name, command = self._config().embedding, local2("models install embedding")
+            raise NoVectors(f"No embedding model answers. With Ollama: `ollama pull {name}`; else: {command}")
         return self._current
 
     async def query(self, text: str, model: str) -> list[float]:

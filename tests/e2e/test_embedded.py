@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from participants.services.model_server.weights import install
 from tests.support.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.model]
@@ -15,8 +16,9 @@ pytestmark = [pytest.mark.stack, pytest.mark.model]
 
 @pytest.fixture(scope="session")
 def tiny() -> str:
-    """The smallest model's weights, fetched once into the user's cache."""
-    install("tiny", lambda _done, _total, _text: None)
+    """The smallest model, and the one that makes vectors: fetched once, as a start fetches them."""
+    for choice in ("tiny", "embedding"):
+        subprocess.run([sys.executable, "-m", "gateway.cli", "models", "install", choice], check=True, timeout=600)
     return "tiny"
 
 

@@ -27,10 +27,10 @@ _STANDINS = {"proxy": "standins.idle", "conversation": "standins.idle", "gateway
 
 
 class FakeOllama(BaseHTTPRequestHandler):
-    """Says that it is an Ollama, so that no weights are needed."""
+    """Says that it is an Ollama with a model for vectors, so that no weights are needed."""
 
     def do_GET(self) -> None:
-        body = b'{"version": "0.0.1"}'
+        body = b'{"version": "0.0.1", "models": [{"name": "nomic-embed-text:latest"}]}'
         self.send_response(200)
         self.send_header("content-length", str(len(body)))
         self.end_headers()

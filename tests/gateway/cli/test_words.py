@@ -322,7 +322,7 @@ class TestBackend:
 
     def test_nobody_at_the_named_address(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
-        assert backend.find() == backend.Backend(True, "http://127.0.0.1:1", "", named=True)
+        assert backend.find() == backend.Backend(True, "http://127.0.0.1:1", "", named=True, embedding=True)
 
     def test_an_ollama(self, monkeypatch: pytest.MonkeyPatch, ollama: str) -> None:
         monkeypatch.setenv("OLLAMA_HOST", ollama)
