@@ -4,7 +4,7 @@ Decisions only: candidates in, an order out. The rank of a memory is
     similarity                      of its vector to the question's, from -1 to 1
     + (critic's score - 3) x 0.05   a good answer goes before a bad one
     + user's vote x 0.05
-    + word overlap, up to 0.15      names, numbers and words of the question that it holds: vectors blur these
+    + word overlap, up to 0.1       names, numbers and words of the question that it holds: vectors blur these
     - age, up to 0.03               of two that fit alike the newer one goes first
 A memory that says nearly the same as a better one is left out. Of two about the same thing the later one goes first: it
 may contradict the earlier one. Two are about the same thing where they are very near each other and share a name, or
@@ -27,7 +27,7 @@ from participants.services.memory_store import entities
 
 CRITIC = 0.05
 VOTE = 0.05
-OVERLAP = 0.15
+OVERLAP = 0.1
 AGE = 0.03
 _HALF_AGED_DAYS = 90.0
 SAME = 0.95
